@@ -10,22 +10,28 @@
     plagdet      F1(precision, recall) / log2(1 + granularity)
 
 * Pairs a second of processor time, for pages of 1,000 words, and hostile texts of 1 and 10 MB.
-* Passages of a synthetic crawl against its truth.
+* Passages of a synthetic crawl against its truth; and how many of them are on pairs that `cento reuse` lists.
+* All passages of the pairs of real reuse (`cento reuse --style reuse,template`) in at least 100 MB of RFCs, in `--memory 256M`: seconds, and the peak
+  of anonymous memory.
 
     bench/run passages
+    RFC_BYTES=500_000_000 bench/run passages      # all RFCs
 """
 
+import json
 import os
 import pathlib
 import subprocess
 import tarfile
 
-from common import CENTO, FOLDER, TARGET, fresh
+from common import CENTO, FOLDER, TARGET, fresh, run
+from make_rfc import make
 
 HERE = pathlib.Path(__file__).parent
 PAN = pathlib.Path(os.environ.get("PAN13", HERE.parent.parent / "shared/data/pan13-train.tar.gz"))
 EXAMPLES = TARGET / "release/examples"
 PAGES = int(os.environ.get("PAGES", 5_000))
+RFC_BYTES = int(os.environ.get("RFC_BYTES", 120_000_000))
 
 # Plagdet, precision, recall and granularity of the winner of 2014, with its own code, on 649 other pairs.
 WINNER = {
@@ -66,11 +72,38 @@ def speed(folder):
 
 def synthetic():
     crawl, corpus = fresh("passages-synth"), fresh("passages-synth.cento")
-    run = lambda *arguments: subprocess.run([str(part) for part in [CENTO, *arguments]], check=True, capture_output=True, text=True).stdout
-    run("synth", "-o", crawl, "--pages", PAGES)
-    run("index", crawl / "crawl", "-o", corpus)
-    run("passages", corpus, "--out", FOLDER / "passages.parquet")
-    print(run("score", corpus / "findings/passages", "--truth", crawl / "truth.jsonl"))
+    cento = lambda *arguments: subprocess.run([str(part) for part in [CENTO, *arguments]], check=True, capture_output=True, text=True).stdout
+    cento("synth", "-o", crawl, "--pages", PAGES)
+    cento("index", crawl / "crawl", "-o", corpus)
+    found = pairs_of(cento("passages", corpus, "--json"), "a", "b")
+    print(cento("score", corpus / "findings/passages", "--truth", crawl / "truth.jsonl"))
+    listed = pairs_of(cento("reuse", corpus, "--json"), "page", "of")
+    print(f"pairs with passages: {len(found)}, of which `cento reuse` lists {len(found & listed)} (of {len(listed)} in all)\n")
+
+
+def pairs_of(lines, one, other):
+    rows = (json.loads(line) for line in lines.splitlines())
+    return {frozenset((row[one], row[other])) for row in rows}
+
+
+def real_text():
+    """Passages of RFCs in little memory."""
+    source, sample, corpus = make(FOLDER), FOLDER / "passages-rfc.jsonl", fresh("passages-rfc.cento")
+    written = 0
+    with open(source, "rb") as lines, open(sample, "wb") as out:
+        for line in lines:
+            if written >= RFC_BYTES:
+                break
+            written += out.write(line)
+    run([CENTO, "index", sample, "-o", corpus])
+    findings, pairs = fresh("passages-rfc-findings"), FOLDER / "passages-rfc-pairs.csv"
+    run([CENTO, "reuse", corpus, "--style", "reuse,template", "--out", pairs])
+    command = [CENTO, "passages", corpus, "--pairs", pairs, "--memory", "256M", "--threads", 2, "--findings", findings]
+    said, seconds, processor, peak = run(command)
+    print("\n".join(said.splitlines()[:8]))
+    print(f"{written / 1e6:.0f} MB of RFCs: {seconds:.1f} s, {processor:.1f} s of processor time, peak anonymous memory {peak:.0f} MiB with --memory 256M")
+    _, seconds, _, peak = run([*command, "--clusters"])
+    print(f"--clusters of these passages: {seconds:.1f} s, {peak:.0f} MiB")
 
 
 if __name__ == "__main__":
@@ -81,3 +114,4 @@ if __name__ == "__main__":
         quality(folder)
         speed(folder)
     synthetic()
+    real_text()

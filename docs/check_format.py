@@ -161,6 +161,8 @@ def written(corpus: Path, labels: Path | None = None) -> dict[str, list[tuple[st
         if ".labels" in path.name:
             name = "labels/NAME" + path.name[path.name.index(".labels") :]
         assert tables.setdefault(name, found) == found, f"{name} differs between runs"
+    for path in sorted(corpus.glob("query/*.parquet")):
+        tables[f"query/{path.stem}"] = columns(path)
     if labels is not None:
         for path in sorted(labels.parent.glob(labels.name + ".*parquet")):
             tables["labels/NAME.labels" + path.name.removeprefix(labels.name)] = columns(path)
@@ -181,11 +183,15 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("scan", folder / "s/crawl", "-o", corpus)
     run("overlap", corpus)
     run("reuse", corpus)
+    run("query", corpus, folder / "s/originals")
+    run("query", corpus, folder / "s/originals", "--out", corpus / "query/matches.parquet")
     run("passages", corpus)
     run("passages", corpus, "--clusters")
     run("quilts", corpus, "--sweep", "c=2..4")
     run("discover", corpus, "--from", folder / "s/originals", "-o", labels)
-    run("detect", corpus, "--labels", labels, "--fuzzy")
+    run("detect", corpus, "--labels", labels, "--fuzzy", "--truth", folder / "s/truth.jsonl")
+    run("trial", "inject", corpus, "--site", folder / "s/originals")
+    run("trial", "mutate", corpus, "--runs", 2)
     run("detect", corpus, "--against", folder / "s/originals", "--grams", 8)
     return corpus, labels
 

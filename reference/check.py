@@ -44,7 +44,7 @@ from harness import Cento
 class Round(Pages, Fetterly, Najork, Shivakumar, Seo, Ardi):
     """All comparisons on one corpus."""
 
-    ANALYSES = ("pages", "copies", "phrases", "quilts", "overlap", "reuse", "discover", "detect", "contamination")
+    ANALYSES = ("pages", "copies", "phrases", "quilts", "overlap", "reuse", "query", "discover", "detect", "contamination")
 
 
 def main() -> int:

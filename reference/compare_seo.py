@@ -1,4 +1,4 @@
-"""Reuse against `seo.py`.
+"""Reuse and queries against `seo.py`.
 
 The definitions hold for any hash function, but which fingerprints `mod`, `winnow`, `break` and `dct` select depends on it. So these
 are computed with cento's hash of a word, of which `seo.py` has the part for words of up to 16 bytes; pages with longer words are
@@ -7,10 +7,12 @@ left out, and then only pairs of other pages are compared. `kgram` needs no hash
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Dict, List, Optional, Set, Tuple
 
 import seo
+from seo import category_or_one_sided
 from corpus import Page, earlier, kept, precedence
 from harness import Comparison, Row, compare, expect
 
@@ -49,6 +51,57 @@ class Seo(Comparison):
         if complete:
             ignored = sorted(count for count in reuse.ignored.values())
             expect(sorted(row["pages"] for row in tables("ignored")) == ignored, f"{what}: other fingerprints are ignored")
+        return rows
+
+    def check_query(self) -> None:
+        for most in (0, 6):
+            with self.setting():
+                self.count(self.query(most))
+
+    def query(self, most: int) -> int:
+        """Every page of the corpus is a query; the result is that of comparing its set with all others."""
+        scheme = "winnow"
+        found_sets = {page.page_id: seo.scheme_set(scheme, page.words) for page in kept(self.pages)}
+        if most and None in found_sets.values():
+            return 0
+        sets = {page: found for page, found in found_sets.items() if found}
+        classes = {frozenset(found) for found in sets.values()}
+        on_pages: Dict[object, int] = {}
+        for found in classes:
+            for value in found:
+                on_pages[value] = on_pages.get(value, 0) + 1
+        ignored = {value for value, pages in on_pages.items() if most and pages > most}
+        captures: Dict[str, List[int]] = {}
+        for page in kept(self.pages):
+            captures.setdefault(page.url, []).append(page.page_id)
+        # The first capture of each URL. Names that are files are read as files.
+        queries = {url: ids[0] for url, ids in captures.items() if "://" in url and ids[0] in sets}
+        rows = 0
+        for url in sorted(queries):
+            own = queries[url]
+            said = self.cento.run("query", "x.cento", url, "--json", "--top", 0, "--max-pages", most)
+            answer = json.loads(said)
+            matches = [row for row in answer["matches"] if row["page_id"] in sets]
+            if None not in found_sets.values():
+                expect(answer["pages"] == len(matches), f"query {url}: {answer['pages']} pages, {len(matches)} matches")
+            expected = []
+            for page, found in sets.items():
+                one, other = (sets[own], found) if found == sets[own] else (sets[own] - ignored, found - ignored)
+                kind = category_or_one_sided(one, other) if one & other else None
+                if page != own and kind is not None:
+                    expected.append(
+                        {
+                            "page_id": page,
+                            "category": kind,
+                            "shared": len(one & other),
+                            "query_fingerprints": len(one),
+                            "page_fingerprints": len(other),
+                            "query_containment": seo.containment(one, other),
+                            "page_containment": seo.containment(other, one),
+                            "identical": found == sets[own],
+                        }
+                    )
+            rows += compare(f"query {url} --max-pages {most}", expected, matches, "page_id")
         return rows
 
     def row(self, pair: seo.ReusePair, reuse: seo.Reuse, by_id: Dict[int, Page], complete: bool) -> Row:

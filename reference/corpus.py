@@ -10,7 +10,8 @@ is shared with the Rust code, so an error would have to be made twice to go unno
   sees them: longer ones are wrapped at 80 columns, at white space. Chunks are compared after white
   space is collapsed and case is folded. Empty chunks are ignored.
 * The date of a page: the publication date if it is known, else the fetch date. A page without a date is
-  neither earlier nor later than any other.
+  neither earlier nor later than any other. Of a page that is published before another one was fetched,
+  nobody knows whether it is the earlier one: a page is published at or before its fetch.
 """
 
 from __future__ import annotations
@@ -297,7 +298,10 @@ def earlier(one: Page, other: Page) -> str:
         return "unknown"
     if one.date == other.date:
         return "same"
-    return "first" if one.date < other.date else "second"
+    before, after = (one, other) if one.date < other.date else (other, one)
+    if before.published is not None and after.published is None:
+        return "unknown"
+    return "first" if before is one else "second"
 
 
 def has_tracking_parameters(url: str) -> bool:

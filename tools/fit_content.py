@@ -173,13 +173,13 @@ def complete(node, leaves, tree, place=1):
 def write(model, depth, path, what):
     leaves = 2**depth
     trees = model.dump_model()["tree_info"]
-    lines = [f"//! {what} Written by `tools/fit_content.py`.", "", "use super::Tree;", ""]
-    lines += ["#[rustfmt::skip]", f"pub(super) static TREES: [Tree<{leaves}>; {len(trees)}] = ["]
+    lines = [f"//! {what} Written by `tools/fit_content.py`.", "", "use super::DecisionTree;", ""]
+    lines += ["#[rustfmt::skip]", f"pub(super) static TREES: [DecisionTree<{leaves}>; {len(trees)}] = ["]
     for tree in trees:
         one = [0] * leaves, [0] * leaves, [0] * leaves
         complete(tree["tree_structure"], leaves, one)
         parts = (", ".join(map(str, part)) for part in one)
-        lines += ["    Tree {"] + [f"        {name}: [{part}]," for name, part in zip(("features", "thresholds", "leaves"), parts)] + ["    },"]
+        lines += ["    DecisionTree {"] + [f"        {name}: [{part}]," for name, part in zip(("features", "thresholds", "leaves"), parts)] + ["    },"]
     path.write_text("\n".join(lines + ["];"]) + "\n")
 
 

@@ -2,7 +2,7 @@
 //! and plagdet as PAN defines them, in characters, for each kind of obfuscation.
 //!
 //! ```text
-//!   cargo run --release -p cento-align --example pan -- FOLDER [even|odd|all]
+//!   cargo run --release -p cento-align --example pan -- FOLDER [even|even-0|even-1|odd|all]
 //! ```
 //!
 //! FOLDER has `susp/`, `src/` and a folder of XML files for each kind. Pairs are divided into
@@ -113,6 +113,16 @@ fn half_of(name: &str) -> u32 {
         >> 31
 }
 
+/// The two halves of the first half, for cross-validation while tuning.
+fn quarter_of(name: &str) -> u32 {
+    name.bytes()
+        .fold(5u32, |hash, byte| {
+            hash.wrapping_mul(37).wrapping_add(byte.into())
+        })
+        .wrapping_mul(2_654_435_761)
+        >> 31
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let folder = Path::new(&arguments[0]);
@@ -138,6 +148,8 @@ fn main() {
             .filter(|name| match half {
                 "even" => half_of(name) == 0,
                 "odd" => half_of(name) == 1,
+                "even-0" => half_of(name) == 0 && quarter_of(name) == 0,
+                "even-1" => half_of(name) == 0 && quarter_of(name) == 1,
                 _ => true,
             })
             .collect();

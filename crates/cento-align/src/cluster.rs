@@ -7,7 +7,7 @@ use crate::seeds::Seed;
 use crate::vocabulary::StemVocabulary;
 
 /// Adds the clusters of seeds whose two sides are alike as a whole. A cluster that is not is
-/// divided at smaller gaps.
+/// divided at smaller gaps. Returns the number of terms that were looked at.
 pub(crate) fn clusters(
     a: &Document<'_>,
     b: &Document<'_>,
@@ -15,7 +15,7 @@ pub(crate) fn clusters(
     seeds: &[Seed],
     settings: &AlignSettings,
     found: &mut Vec<Found>,
-) {
+) -> u64 {
     let mut sides = Sides::new(vocabulary.weights.len());
     let mut open = vec![(seeds.to_vec(), settings.gap)];
     while let Some((seeds, gap)) = open.pop() {
@@ -30,6 +30,7 @@ pub(crate) fn clusters(
             }
         }
     }
+    sides.work
 }
 
 /// The sentences that seeds reach over.
@@ -77,6 +78,7 @@ fn divide(seeds: Vec<Seed>, gap: u32) -> Vec<Vec<Seed>> {
 struct Sides {
     a: Vec<f32>,
     b: Vec<f32>,
+    work: u64,
 }
 
 impl Sides {
@@ -84,6 +86,7 @@ impl Sides {
         Sides {
             a: vec![0.0; stems],
             b: vec![0.0; stems],
+            work: 0,
         }
     }
 
@@ -97,10 +100,12 @@ impl Sides {
         let terms_a = || range.a.clone().flat_map(|sentence| a.terms_of(sentence));
         let terms_b = || range.b.clone().flat_map(|sentence| b.terms_of(sentence));
         for &(stem, count) in terms_a() {
+            self.work += 1;
             let stem = vocabulary.of_a[stem as usize] as usize;
             self.a[stem] += count as f32 * vocabulary.weights[stem];
         }
         for &(stem, count) in terms_b() {
+            self.work += 1;
             let stem = vocabulary.of_b[stem as usize] as usize;
             self.b[stem] += count as f32 * vocabulary.weights[stem];
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::document::{Fold, TextWord, words_of};
+use crate::document::{Fold, TextWord, read_words};
 
 /// Returns the words of each text that the other does not have, as byte ranges in order. A word
 /// that occurs more often in one text than in the other differs there in its last occurrences.
@@ -18,7 +18,7 @@ use crate::document::{Fold, TextWord, words_of};
 /// assert_eq!(only_b, ["was", "the", "bridge"]);
 /// ```
 pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
-    let (mine, theirs) = (words_of(a, fold), words_of(b, fold));
+    let [mine, theirs] = compared_words(a, b, fold);
     let (order_a, order_b) = (by_form(&mine), by_form(&theirs));
     let mut differing = [Vec::new(), Vec::new()];
     let (mut i, mut j) = (0, 0);
@@ -43,6 +43,19 @@ pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
         side.sort_by_key(|range| range.start);
     }
     differing
+}
+
+/// The words of two texts as they are compared: those that one of them splits are joined.
+pub(crate) fn compared_words(a: &str, b: &str, fold: Fold) -> [Vec<TextWord>; 2] {
+    let (mine, theirs) = (read_words(a, fold), read_words(b, fold));
+    let joined = (
+        mine.joined_for(&theirs.words),
+        theirs.joined_for(&mine.words),
+    );
+    [
+        joined.0.unwrap_or(mine).words,
+        joined.1.unwrap_or(theirs).words,
+    ]
 }
 
 /// The positions of words, by form and then by place.

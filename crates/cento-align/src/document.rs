@@ -6,6 +6,7 @@ use cento_fingerprint::word_hash;
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::words::WordScanner;
 
+use crate::split_words::{JoinedWord, StemSource, WordList, join_split};
 use crate::stem::stem;
 
 /// The fewest words of a sentence; shorter ones are joined to the next.
@@ -15,6 +16,9 @@ const MOST_WORDS: usize = 40;
 /// Words of a run that is looked up.
 pub(crate) const GRAM: usize = 6;
 
+/// The longest word that may be split, in bytes. Hostile words are longer.
+const LONGEST_SPLIT: usize = 64;
+
 /// How words are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -22,8 +26,9 @@ pub enum Fold {
     /// By their normal form.
     #[default]
     None,
-    /// As optical character recognition confuses them: letters that look alike are one letter, and
-    /// a word that is hyphenated at the end of a line is one word.
+    /// As optical character recognition confuses them: letters that look alike are one letter, a
+    /// word that is hyphenated at the end of a line is one word, and so are two words that the
+    /// other text writes as one.
     Ocr,
 }
 
@@ -59,6 +64,9 @@ pub struct Document<'t> {
     pub(crate) sentence_counts: Vec<u32>,
     /// Hashes of all runs of [`GRAM`] words and where each begins, ascending.
     pub(crate) grams: Vec<(u64, u32)>,
+    /// Each word joined with the one before it; empty if words are not folded.
+    joined: Vec<Option<JoinedWord>>,
+    pub(crate) fold: Fold,
 }
 
 impl<'t> Document<'t> {
@@ -72,12 +80,30 @@ impl<'t> Document<'t> {
         let limit = (0..=text.len().min(u32::MAX as usize)).rev();
         let limit = limit.into_iter().find(|&at| text.is_char_boundary(at));
         let text = &text[..limit.unwrap_or(0)];
-        let mut stem_hashes = Vec::new();
-        let mut words = read_words(text, fold, &mut stem_hashes);
-        let mut stems = stem_hashes.clone();
+        Document::of_words(text, read_words(text, fold), fold)
+    }
+
+    /// The document with words joined that the other one has as one word. None if there are none.
+    pub(crate) fn joined_for(&self, other: &Document<'_>) -> Option<Document<'t>> {
+        let (words, stems) = join_split(&self.words, &self.joined, &other.words)?;
+        let stem_hash = |source| match source {
+            StemSource::Of(at) => self.stems[self.words[at].stem as usize],
+            StemSource::Joined(stem) => stem,
+        };
+        let list = WordList {
+            words,
+            stems: stems.into_iter().map(stem_hash).collect(),
+            joined: Vec::new(),
+        };
+        Some(Document::of_words(self.text, list, self.fold))
+    }
+
+    fn of_words(text: &'t str, list: WordList, fold: Fold) -> Document<'t> {
+        let mut words = list.words;
+        let mut stems = list.stems.clone();
         stems.sort_unstable();
         stems.dedup();
-        for (word, hash) in words.iter_mut().zip(&stem_hashes) {
+        for (word, hash) in words.iter_mut().zip(&list.stems) {
             word.stem = stems.binary_search(hash).unwrap_or_default() as u32;
         }
         let mut document = Document {
@@ -88,6 +114,8 @@ impl<'t> Document<'t> {
             grams: grams(&words),
             words,
             stems,
+            joined: list.joined,
+            fold,
         };
         document.read_sentences();
         document
@@ -144,6 +172,13 @@ impl<'t> Document<'t> {
         begin..self.sentences[sentences.end - 1].words.end
     }
 
+    /// The sentences that have some words.
+    pub(crate) fn sentences_of(&self, words: &Range<usize>) -> Range<usize> {
+        let sentences = &self.sentences;
+        let begin = sentences.partition_point(|sentence| sentence.words.end <= words.start);
+        begin..sentences.partition_point(|sentence| sentence.words.start < words.end)
+    }
+
     /// Where some words are, with the punctuation that closes them.
     pub(crate) fn bytes_of(&self, words: &Range<usize>) -> Range<usize> {
         let begin = self.words[words.start].begin as usize;
@@ -176,51 +211,68 @@ fn divide(words: Range<usize>, into: &mut Vec<Range<usize>>) {
 pub fn word_hashes(text: &str, fold: Fold, mut each: impl FnMut(u64)) {
     match fold {
         Fold::None => WordScanner::new().scan(text, |word| each(word_hash(word.normal))),
-        Fold::Ocr => words_of(text, fold).iter().for_each(|word| each(word.form)),
+        Fold::Ocr => {
+            let list = read_words(text, fold);
+            list.words.iter().for_each(|word| each(word.form));
+        }
     }
 }
 
-/// The words of a text, without their stems.
-pub(crate) fn words_of(text: &str, fold: Fold) -> Vec<TextWord> {
-    read_words(text, fold, &mut Vec::new())
-}
-
-fn read_words(text: &str, fold: Fold, stem_hashes: &mut Vec<u64>) -> Vec<TextWord> {
-    let mut words: Vec<TextWord> = Vec::with_capacity(text.len() / 6);
-    // What the last word was, in case it is hyphenated.
-    let mut before = String::new();
-    let mut folded = String::new();
+/// Reads the words of a text.
+pub(crate) fn read_words(text: &str, fold: Fold) -> WordList {
+    let mut list = WordList {
+        words: Vec::with_capacity(text.len() / 6),
+        ..WordList::default()
+    };
+    // The last word and the one before it, in case they are hyphenated or split.
+    let (mut last, mut before) = (String::new(), String::new());
+    let (mut folded, mut whole) = (String::new(), String::new());
     WordScanner::new().scan(text, |word| {
-        let (begin, end) = (word.range.start as u32, word.range.end as u32);
         let mut entry = TextWord {
-            begin,
-            end,
+            begin: word.range.start as u32,
+            end: word.range.end as u32,
             form: 0,
             stem: 0,
         };
         let normal = match fold {
             Fold::None => word.normal,
             Fold::Ocr => {
-                if let Some(last) = words
-                    .last()
-                    .filter(|last| is_hyphenated(&text[last.end as usize..word.range.start]))
-                {
-                    entry.begin = last.begin;
-                    words.pop();
-                    stem_hashes.pop();
+                let previous = list.words.last().copied();
+                let between = previous.map(|last| &text[last.end as usize..word.range.start]);
+                if let Some(previous) = previous.filter(|_| between.is_some_and(is_hyphenated)) {
+                    entry.begin = previous.begin;
+                    list.words.pop();
+                    list.stems.pop();
+                    list.joined.pop();
                 } else {
-                    before.clear();
+                    std::mem::swap(&mut before, &mut last);
+                    last.clear();
                 }
-                before.push_str(word.normal);
-                fold_ocr(&before, &mut folded);
+                last.push_str(word.normal);
+                let previous = list.words.last();
+                let is_split = previous.is_some_and(|previous| {
+                    let between = &text[previous.end as usize..entry.begin as usize];
+                    between.chars().all(char::is_whitespace)
+                        && before.len() + last.len() <= LONGEST_SPLIT
+                });
+                list.joined.push(is_split.then(|| {
+                    whole.clear();
+                    whole.extend([before.as_str(), last.as_str()]);
+                    fold_ocr(&whole, &mut folded);
+                    JoinedWord {
+                        form: word_hash(&folded),
+                        stem: word_hash(stem(&folded)),
+                    }
+                }));
+                fold_ocr(&last, &mut folded);
                 &folded
             }
         };
         entry.form = word_hash(normal);
-        stem_hashes.push(word_hash(stem(normal)));
-        words.push(entry);
+        list.stems.push(word_hash(stem(normal)));
+        list.words.push(entry);
     });
-    words
+    list
 }
 
 /// Whether what is between two words is a hyphen at the end of a line.

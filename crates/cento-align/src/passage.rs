@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::document::{Document, TextWord};
+use crate::differences::compared_words;
+use crate::document::{Document, Fold, TextWord};
 use crate::overlaps;
 use crate::verbatim::VerbatimPassage;
 
@@ -123,23 +124,32 @@ fn is_near(
     gap_a <= near && gap_b <= near && (gap_a < 0 || gap_b < 0 || gap_a <= 0 && gap_b <= 0)
 }
 
-/// The passages that are long enough, in the order of the first document.
+/// The passages that are long enough, in the order of the first document. `short` are verbatim
+/// passages that are reported only where nothing longer was found.
 pub(crate) fn finish(
     a: &Document<'_>,
     b: &Document<'_>,
-    verbatim: &[VerbatimPassage],
+    verbatim: Vec<VerbatimPassage>,
+    short: Vec<VerbatimPassage>,
     found: &[Found],
     minimum_chars: usize,
 ) -> Vec<Passage> {
-    let exact = verbatim
-        .iter()
-        .map(|passage| (passage.a.clone(), passage.b.clone(), PassageKind::Verbatim));
     let others = found.iter().map(|found| {
         let kind = match found.scattered {
             true => PassageKind::Scattered,
             false => PassageKind::Edited,
         };
         (a.words_of(&found.a), b.words_of(&found.b), kind)
+    });
+    let mut others: Vec<_> = others.collect();
+    let short = prefer_longer(short, &mut others);
+    let verbatim = verbatim.into_iter().chain(short);
+    let exact = verbatim.map(|passage| {
+        let kind = match passage.is_extended {
+            true => PassageKind::Edited,
+            false => PassageKind::Verbatim,
+        };
+        (passage.a, passage.b, kind)
     });
     let mut all: Vec<_> = exact.chain(others).collect();
     all.sort_by_key(|(a, b, _)| (a.start, b.start));
@@ -153,7 +163,17 @@ pub(crate) fn finish(
                 a_chars: empty.clone(),
                 b_chars: empty,
                 words: words_a.len(),
-                identical: identical(&a.words[words_a], &b.words[words_b]),
+                identical: match a.fold {
+                    Fold::None => identical(&a.words[words_a], &b.words[words_b]),
+                    fold => {
+                        let [mine, theirs] = compared_words(
+                            &a.text[a.bytes_of(&words_a)],
+                            &b.text[b.bytes_of(&words_b)],
+                            fold,
+                        );
+                        identical(&mine, &theirs)
+                    }
+                },
                 kind,
             }
         })
@@ -169,6 +189,38 @@ pub(crate) fn finish(
             && passage.b_chars.len() >= minimum_chars
     });
     passages
+}
+
+/// How many times as long as a short verbatim passage another one must be to replace it.
+const REPLACES: usize = 2;
+
+/// Resolves overlaps of short verbatim passages, which are returned, with edited and scattered ones
+/// in the first document: the edited one is kept if it is clearly longer, for then the verbatim one
+/// is part of it. Both are in the order of the first document.
+fn prefer_longer(
+    mut short: Vec<VerbatimPassage>,
+    others: &mut Vec<(Range<usize>, Range<usize>, PassageKind)>,
+) -> Vec<VerbatimPassage> {
+    let mut at = 0;
+    let mut replaced = vec![false; others.len()];
+    short.retain(|passage| {
+        while others
+            .get(at)
+            .is_some_and(|other| other.0.end <= passage.a.start)
+        {
+            at += 1;
+        }
+        let overlapping = (at..others.len()).take_while(|&at| others[at].0.start < passage.a.end);
+        let longest = overlapping.clone().map(|at| others[at].0.len()).max();
+        if longest >= Some(REPLACES * passage.a.len()) {
+            return false;
+        }
+        overlapping.for_each(|at| replaced[at] = true);
+        true
+    });
+    let mut replaced = replaced.into_iter();
+    others.retain(|_| !replaced.next().unwrap_or(false));
+    short
 }
 
 /// An edited passage of fewer words than this …
@@ -206,7 +258,8 @@ fn char_ranges(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Ra
         .collect()
 }
 
-fn identical(a: &[TextWord], b: &[TextWord]) -> f64 {
+/// The share of identical words of two stretches of words.
+pub(crate) fn identical(a: &[TextWord], b: &[TextWord]) -> f64 {
     let forms = |words: &[TextWord]| {
         let mut forms: Vec<u64> = words.iter().map(|word| word.form).collect();
         forms.sort_unstable();

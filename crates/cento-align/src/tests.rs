@@ -200,50 +200,147 @@ fn text_of_other_scripts_is_aligned() {
     assert!(a[passage.a.clone()].contains("良心"));
 }
 
-/// The postings that are visited, for texts of `size` and of four times `size`.
-fn growth(make: impl Fn(usize) -> (String, String), size: usize) -> f64 {
-    let visited = |size| {
-        let (a, b) = make(size);
-        let mut aligner = Aligner::new(AlignSettings::default());
-        for passage in aligner.align_texts(&a, &b) {
-            assert!(passage.a.end <= a.len() && passage.b.end <= b.len());
-        }
-        (aligner.seeds.visited + aligner.seeds.strong.len() as u64).max(1) as f64
+/// The words, terms and postings that are looked at when two texts are aligned.
+fn work(a: &str, b: &str) -> u64 {
+    let mut aligner = Aligner::new(AlignSettings::default());
+    for passage in aligner.align_texts(a, b) {
+        assert!(passage.a.end <= a.len() && passage.b.end <= b.len());
+    }
+    aligner.work + aligner.refiner.work + aligner.seeds.visited + aligner.seeds.strong.len() as u64
+}
+
+/// Texts of about so many bytes that are all repetition.
+fn hostile(bytes: usize) -> Vec<(&'static str, String, String)> {
+    let repeated = |text: &str| text.repeat(bytes / text.len());
+    // Few words in no order, in sentences.
+    let few = |seed: usize| -> String {
+        let end = |at: usize| if at.is_multiple_of(9) { ". " } else { " " };
+        let word = |at: usize| format!("w{}{}", (at * 7919 + seed) * at % 97, end(at));
+        (0..bytes / 4).map(word).collect()
     };
-    visited(size * 4) / visited(size)
+    let periodic = repeated("to be or not to be that is the question ");
+    let sentence = repeated("It is what it is. ");
+    // Runs that are all of the same length, and nearly the same.
+    let nearly = |seed: usize| -> String {
+        let block = |at: usize| {
+            let words = "one two three four five six seven eight nine ten. ";
+            format!("{words}{words}x{} ", (at * 31 + seed) % 50)
+        };
+        (0..bytes / 104).map(block).collect()
+    };
+    vec![
+        ("periodic", periodic.clone(), periodic.clone()),
+        ("one word", repeated("spam "), repeated("spam ")),
+        ("one sentence", sentence.clone(), sentence),
+        ("few words", few(1), few(2)),
+        ("nearly equal runs", nearly(1), nearly(7)),
+        ("periodic and not", periodic, few(3)),
+    ]
 }
 
 #[test]
 fn the_cost_of_hostile_texts_grows_with_their_length() {
-    let periodic = |size: usize| {
-        let text = "to be or not to be that is the question ".repeat(size);
-        (text.clone(), text)
+    // 10 MB against 10 MB takes a while without optimisation.
+    let sizes = match std::env::var_os("CENTO_LONG_TESTS") {
+        Some(_) => [1_000_000, 10_000_000],
+        None => [40_000, 400_000],
     };
-    let one_word = |size: usize| ("spam ".repeat(size), "spam ".repeat(size));
-    let one_sentence = |size: usize| {
-        (
-            "It is what it is. ".repeat(size),
-            "It is what it is. ".repeat(size),
+    for (small, large) in hostile(sizes[0]).into_iter().zip(hostile(sizes[1])) {
+        let growth = work(&large.1, &large.2) as f64 / work(&small.1, &small.2).max(1) as f64;
+        assert!(growth < 12.0, "{}: {growth} for 10 times the text", small.0);
+    }
+}
+
+#[test]
+fn split_words_are_joined_if_the_other_text_has_them_whole() {
+    let text = prose(50, 12).join(" ");
+    // Every fourth word of more than three letters is split.
+    let split = |text: &str| -> String {
+        let words = text
+            .split(' ')
+            .enumerate()
+            .map(|(at, word)| match word.len() {
+                length if length > 4 && at % 4 == 0 => format!("{} {}", &word[..3], &word[3..]),
+                _ => word.to_owned(),
+            });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let a = format!("{} {}", prose(51, 5).join(" "), split(&text));
+    let b = format!("{text} {}", prose(52, 5).join(" "));
+    let align = |fold| {
+        let (a, b) = (Document::folded(&a, fold), Document::folded(&b, fold));
+        Aligner::new(AlignSettings::default()).align(&a, &b)
+    };
+    let passages = align(Fold::Ocr);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, PassageKind::Verbatim);
+    assert_eq!(&a[passage.a.clone()], split(&text));
+    assert_eq!(&b[passage.b.clone()], text);
+    assert_eq!(passage.identical, 1.0);
+    assert_eq!(
+        differing_words(&split(&text), &text, Fold::Ocr),
+        [vec![], vec![]]
+    );
+    assert!(
+        align(Fold::None)
+            .iter()
+            .all(|passage| passage.identical < 0.9)
+    );
+}
+
+#[test]
+fn words_that_both_texts_have_are_not_joined() {
+    let (a, b) = ("We can not now.", "We cannot, and can not.");
+    assert_eq!(differing_words(a, "We cannot.", Fold::Ocr)[0].len(), 1);
+    let [only_a, only_b] = differing_words(a, b, Fold::Ocr);
+    let only_a: Vec<&str> = only_a.iter().map(|word| &a[word.clone()]).collect();
+    let only_b: Vec<&str> = only_b.iter().map(|word| &b[word.clone()]).collect();
+    assert_eq!((only_a, only_b), (vec!["now"], vec!["cannot", "and"]));
+}
+
+#[test]
+fn a_short_verbatim_passage_is_exact_unless_it_is_part_of_a_longer_one() {
+    let words: Vec<String> = prose(60, 40)
+        .join(" ")
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+    let shared = words[..32].join(" ").replace('.', "");
+    let around = |seed| {
+        let text = prose(seed, 8);
+        format!("{} {shared} {}", text[..4].join(" "), text[4..].join(" "))
+    };
+    let (a, b) = (around(61), around(71));
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, PassageKind::Verbatim);
+    assert!(a[passage.a.clone()].contains(&shared));
+    assert!(passage.words <= 34, "{passage:?}");
+    // The same words in the middle of an edited passage.
+    let edited = |seed: usize| {
+        let sentences = prose(62, 8);
+        let change = |(at, word): (usize, &str)| match (at + seed) % 4 {
+            0 => format!("other{}", at + seed),
+            _ => word.to_owned(),
+        };
+        let words = |text: &str| {
+            text.split(' ')
+                .enumerate()
+                .map(change)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        format!(
+            "{} {shared}. {}",
+            words(&sentences[..4].join(" ")),
+            words(&sentences[4..].join(" "))
         )
     };
-    let few_words = |size: usize| {
-        let text = |seed: usize| -> String {
-            (0..size * 8)
-                .map(|at| {
-                    format!(
-                        "w{}{}",
-                        (at * 7919 + seed) * at % 97,
-                        if at % 9 == 0 { ". " } else { " " }
-                    )
-                })
-                .collect()
-        };
-        (text(1), text(2))
-    };
-    assert!(growth(periodic, 2000) < 6.0);
-    assert!(growth(one_word, 10_000) < 6.0);
-    assert!(growth(one_sentence, 4000) < 6.0);
-    assert!(growth(few_words, 2000) < 6.0);
+    let (a, b) = (edited(1), edited(2));
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, PassageKind::Edited);
+    assert!(passage.a.len() * 10 > a.len() * 9, "{passage:?}");
 }
 
 proptest! {

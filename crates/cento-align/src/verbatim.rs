@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::AlignSettings;
 use crate::document::{Document, GRAM};
+use crate::passage::identical;
 
 /// Places of one run of words that are tried; text that repeats itself has more, and any will do.
 const MOST_PLACES: usize = 8;
@@ -17,7 +18,14 @@ const REWRITTEN: usize = 3;
 pub(crate) struct VerbatimPassage {
     pub(crate) a: Range<usize>,
     pub(crate) b: Range<usize>,
+    /// Whether it has next to no edits.
+    pub(crate) is_exact: bool,
+    /// Whether edited sentences were added to it.
+    pub(crate) is_extended: bool,
 }
+
+/// The share of identical words from which a verbatim passage counts as copied as it is.
+const EXACT: f64 = 0.97;
 
 /// Equal words.
 #[derive(Debug, Clone, Copy)]
@@ -27,28 +35,43 @@ struct WordRun {
     length: usize,
 }
 
+/// A run of this many words is copied text by itself. What has only shorter ones may be part of an
+/// edited passage or of a summary.
+const DECISIVE: usize = 40;
+
 /// The passages that have a run of at least [`AlignSettings::verbatim_words`], in order and without
-/// overlaps on the side of the first document.
+/// overlaps on the side of the first document: those with a run of [`DECISIVE`] words, and the
+/// others. Adds the number of words that were compared to `work`.
 pub(crate) fn passages(
     a: &Document<'_>,
     b: &Document<'_>,
     settings: &AlignSettings,
-) -> Vec<VerbatimPassage> {
-    let mut passages: Vec<VerbatimPassage> = Vec::new();
+    work: &mut u64,
+) -> (Vec<VerbatimPassage>, Vec<VerbatimPassage>) {
+    let (mut passages, mut short) = (Vec::new(), Vec::new());
     let mut group: Vec<WordRun> = Vec::new();
     let mut close = |group: &mut Vec<WordRun>| {
         let longest = group.iter().map(|run| run.length).max();
         if let (Some(first), Some(last)) = (group.first(), group.last())
             && longest >= Some(settings.verbatim_words)
         {
-            passages.push(VerbatimPassage {
-                a: first.a..last.a + last.length,
-                b: first.b..last.b + last.length,
-            });
+            let words_a = first.a..last.a + last.length;
+            let words_b = first.b..last.b + last.length;
+            let share = identical(&a.words[words_a.clone()], &b.words[words_b.clone()]);
+            let passage = VerbatimPassage {
+                a: words_a,
+                b: words_b,
+                is_exact: share >= EXACT,
+                is_extended: false,
+            };
+            match longest >= Some(DECISIVE.max(settings.verbatim_words)) {
+                true => passages.push(passage),
+                false => short.push(passage),
+            }
         }
         group.clear();
     };
-    for run in runs(a, b) {
+    for run in runs(a, b, work) {
         let joins = group.last().is_none_or(|last| {
             let (after_a, after_b) = (last.a + last.length, last.b + last.length);
             if run.b < after_b {
@@ -65,16 +88,17 @@ pub(crate) fn passages(
         group.push(run);
     }
     close(&mut group);
-    passages
+    (passages, short)
 }
 
 /// The longest run at each word of the first document, from left to right, without overlaps there.
-fn runs(a: &Document<'_>, b: &Document<'_>) -> Vec<WordRun> {
+fn runs(a: &Document<'_>, b: &Document<'_>, work: &mut u64) -> Vec<WordRun> {
     let places = places(a, b);
     let mut runs: Vec<WordRun> = Vec::new();
     let mut at = 0;
     while at < places.len() {
-        let best = longest(a, b, &places[at], at, runs.last().map_or(0, |run| run.a));
+        let floor = runs.last().map_or(0, |run| run.a);
+        let best = longest(a, b, &places[at], at, floor, work);
         match best {
             Some(best) => {
                 // A short run may hide the beginning of a longer one.
@@ -121,6 +145,7 @@ fn longest(
     places: &Range<u32>,
     at: usize,
     floor: usize,
+    work: &mut u64,
 ) -> Option<WordRun> {
     let grams = &b.grams[places.start as usize..places.end as usize];
     let candidates = grams.iter().filter_map(|&(_, other)| {
@@ -131,6 +156,7 @@ fn longest(
         let behind = a.words[floor..at].iter().rev();
         let behind = behind.zip(b.words[..other].iter().rev());
         let behind = behind.take_while(equal).count();
+        *work += (ahead + behind) as u64;
         // Hashes of grams may be equal where the words are not.
         (ahead >= GRAM).then_some(WordRun {
             a: at - behind,

@@ -9,6 +9,7 @@
 //! * A [`PrivateFolder`] is for temporary files: other users cannot read it, it is removed when it
 //!   is dropped, and the folder of a killed process is removed by the next one.
 //! * [`lock`] locks a file without following links.
+//! * A [`MappedFile`] is read as if it were in memory.
 //! * A [`Checksum`] detects changes of a file; [`seal`] adds a checksum to a JSON document.
 //!
 //! ```
@@ -29,6 +30,7 @@ mod cleanup;
 mod fault;
 mod folder;
 mod lock;
+mod mapped_file;
 mod output;
 mod seal;
 
@@ -37,6 +39,7 @@ pub use cleanup::clean_up;
 pub use fault::{Fault, bug_hint};
 pub use folder::{PrivateFolder, ensure_private};
 pub use lock::{is_locked, lock};
+pub use mapped_file::MappedFile;
 pub use output::{Output, is_standard_output, is_stream, replace};
 pub use seal::{Seal, check_seal, seal};
 

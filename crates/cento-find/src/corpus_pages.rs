@@ -210,8 +210,20 @@ impl CorpusPages {
 
     /// Returns tasks that cover all texts.
     pub fn text_tasks(&self) -> Vec<Value> {
+        self.text_tasks_from(0)
+    }
+
+    /// Returns the number of kept pages before a part; parts are numbered over all corpora.
+    pub fn kept_before_part(&self, part: usize) -> u32 {
+        self.parts
+            .get(part)
+            .map_or(self.kept, |part| part.first_kept)
+    }
+
+    /// Returns tasks that cover the texts of a part and of all parts after it.
+    pub fn text_tasks_from(&self, first_part: usize) -> Vec<Value> {
         let mut tasks = Vec::new();
-        for (index, part) in self.parts.iter().enumerate() {
+        for (index, part) in self.parts.iter().enumerate().skip(first_part) {
             // Tasks of long texts have fewer rows, to balance the load.
             let text_bytes = self.corpus(part).manifest().parts.get(part.part);
             let text_bytes = text_bytes.map_or(0, |part| part.counts.text_bytes);

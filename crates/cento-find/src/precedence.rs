@@ -4,20 +4,35 @@
 //! Every analysis that names a source, keeps one of several duplicates, or states who copied whom
 //! uses this module, so that they do not contradict each other:
 //!
-//! * [`earlier`] compares two pages by their dates alone. It returns [`Earlier::Unknown`] if a date
-//!   is missing, and then no sentence may state who copied whom.
+//! * [`earlier`] compares two pages by their dates alone. It returns [`Earlier::Unknown`] if the
+//!   dates do not decide, and then no sentence may state who copied whom.
+//! * [`date_relation`] says what a comparison is based on.
 //! * [`Precedence`] is a total order for choosing a representative: dated pages by date, then
 //!   undated ones; of equal dates, a URL without tracking parameters before one with; then the
-//!   lower page number.
+//!   lower page number. It chooses where [`earlier`] does not decide, and never contradicts it.
+//!
+//! A page is published at or before its fetch. So a page that was fetched before another one was
+//! published is earlier; but a page that was published before another one was *fetched* need not
+//! be, because nobody knows when the other was published:
+//!
+//! ```text
+//!   first       second      earlier
+//!   published   published   the one that was published earlier
+//!   fetched     fetched     the one that was fetched earlier: only this is claimed
+//!   fetched     published   the first, if it was fetched before the second was published;
+//!                           else unknown
+//! ```
 //!
 //! ```
 //! use cento_find::precedence::{Dates, Earlier, earlier};
 //!
-//! // Published in 1811.
-//! let book = Dates { published: Some(-5_000_000_000_000), fetched: Some(1_700_000_000_000) };
-//! let scrape = Dates { published: None, fetched: Some(1_600_000_000_000) };
-//! assert_eq!(earlier(book, scrape), Earlier::First);
-//! assert_eq!(earlier(book, Dates::default()), Earlier::Unknown);
+//! let fetched_in_2020 = Dates { published: None, fetched: Some(1_600_000_000_000) };
+//! let published_in_2023 = Dates { published: Some(1_700_000_000_000), fetched: None };
+//! let published_in_1811 = Dates { published: Some(-5_000_000_000_000), fetched: None };
+//! assert_eq!(earlier(fetched_in_2020, published_in_2023), Earlier::First);
+//! // The page that was fetched in 2020 may be older than 1811's, for all its dates say.
+//! assert_eq!(earlier(published_in_1811, fetched_in_2020), Earlier::Unknown);
+//! assert_eq!(earlier(published_in_1811, published_in_2023), Earlier::First);
 //! ```
 
 use crate::corpus_pages::PageFacts;
@@ -86,19 +101,46 @@ pub enum Earlier {
     Second,
     /// Both have the same date.
     Same,
-    /// At least one has no date.
+    /// The dates do not decide: one is missing, or one page was published before the other was
+    /// fetched, which may have been published long before.
     Unknown,
 }
 
 /// Returns which of two pages is earlier by their dates.
 pub fn earlier(first: Dates, second: Dates) -> Earlier {
-    match (first.decisive(), second.decisive()) {
-        (Some((one, _)), Some((other, _))) => match one.cmp(&other) {
-            std::cmp::Ordering::Less => Earlier::First,
-            std::cmp::Ordering::Equal => Earlier::Same,
-            std::cmp::Ordering::Greater => Earlier::Second,
-        },
+    let (Some((one, one_by)), Some((other, other_by))) = (first.decisive(), second.decisive())
+    else {
+        return Earlier::Unknown;
+    };
+    let is_decided = |earlier: DatedBy, later: DatedBy| {
+        earlier == DatedBy::Fetched || later == DatedBy::Published
+    };
+    match one.cmp(&other) {
+        std::cmp::Ordering::Less if is_decided(one_by, other_by) => Earlier::First,
+        std::cmp::Ordering::Greater if is_decided(other_by, one_by) => Earlier::Second,
+        std::cmp::Ordering::Equal => Earlier::Same,
         _ => Earlier::Unknown,
+    }
+}
+
+/// Says how the date of a page relates to that of `other`, given by which dates the two are dated,
+/// by their names in tables.
+///
+/// ```
+/// use cento_find::precedence::date_relation;
+///
+/// let say = |this, other, is_earlier| date_relation(this, other, is_earlier, "the page");
+/// assert_eq!(say("published", "published", true), "published earlier than the page");
+/// assert_eq!(say("fetched", "fetched", false), "fetched later than the page");
+/// assert_eq!(say("fetched", "published", true), "fetched before the page was published");
+/// assert_eq!(say("published", "fetched", false), "published after the page was fetched");
+/// ```
+pub fn date_relation(this_by: &str, other_by: &str, is_earlier: bool, other: &str) -> String {
+    match (this_by == other_by, is_earlier) {
+        (true, true) => format!("{this_by} earlier than {other}"),
+        (true, false) => format!("{this_by} later than {other}"),
+        (false, true) => format!("{this_by} before {other} was {other_by}"),
+        (false, false) => format!("{this_by} after {other} was {other_by}"),
     }
 }
 
@@ -151,6 +193,7 @@ pub fn has_tracking_parameters(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn years_before_1970_compare_and_publication_comes_before_fetching() {
@@ -165,8 +208,42 @@ mod tests {
             published: None,
             fetched: Some(-15),
         };
+        // Fetched before the other was published.
         assert_eq!(earlier(published(-10), fetched), Earlier::Second);
+        assert_eq!(earlier(fetched, published(-10)), Earlier::First);
+        assert_eq!(earlier(fetched, published(-15)), Earlier::Same);
+        // Published before the other was fetched: the other may have been published at any time.
+        assert_eq!(earlier(published(-20), fetched), Earlier::Unknown);
+        assert_eq!(earlier(fetched, published(-20)), Earlier::Unknown);
+        let later = Dates {
+            published: None,
+            fetched: Some(7),
+        };
+        assert_eq!(earlier(fetched, later), Earlier::First);
         assert_eq!(earlier(fetched, Dates::default()), Earlier::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_representatives_never_contradicts_dates(
+            dates in prop::array::uniform4(prop::option::of(-3i64..3)),
+        ) {
+            let first = Dates { published: dates[0], fetched: dates[1] };
+            let second = Dates { published: dates[2], fetched: dates[3] };
+            let date = |dates: Dates| dates.decisive().map_or(i64::MAX, |(date, _)| date);
+            match earlier(first, second) {
+                Earlier::First => prop_assert!(date(first) < date(second)),
+                Earlier::Second => prop_assert!(date(first) > date(second)),
+                Earlier::Same => prop_assert_eq!(date(first), date(second)),
+                Earlier::Unknown => {}
+            }
+            // The other way round it is the other one.
+            prop_assert_eq!(earlier(second, first), match earlier(first, second) {
+                Earlier::First => Earlier::Second,
+                Earlier::Second => Earlier::First,
+                other => other,
+            });
+        }
     }
 
     #[test]

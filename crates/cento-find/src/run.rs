@@ -28,6 +28,7 @@ use serde_json::{Value, json};
 
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
+use crate::executor::executor;
 use crate::tables::read_rows;
 
 /// The name of the folder of findings in a corpus.
@@ -35,7 +36,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 5;
+const REVISION: u32 = 6;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
@@ -118,12 +119,13 @@ impl Workplace {
             && findings.record.question == question
             && findings.verify().is_ok()
         {
+            executor().found(&findings);
             return Ok(findings);
         }
         let (registry, flow) = plan()?;
         fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
         let _ = fs::remove_file(path.join(RUN));
-        let report = Runner {
+        let runner = Runner {
             registry: &registry,
             threads: self.threads,
             memory: self.memory,
@@ -131,8 +133,8 @@ impl Workplace {
             tables: path.clone(),
             progress: Arc::clone(&self.progress),
             checkpoint: CHECKPOINT,
-        }
-        .run(&flow)?;
+        };
+        let report = executor().execute(&runner, &flow)?;
         let record = RunRecord {
             analysis: analysis.to_owned(),
             question,
@@ -144,15 +146,25 @@ impl Workplace {
             report,
         };
         write_record(&path, &record)?;
-        Ok(Findings {
+        let findings = Findings {
             path,
             record,
             known: false,
-        })
+        };
+        executor().found(&findings);
+        Ok(findings)
     }
 }
 
 impl Findings {
+    /// Opens the findings in a folder, as an analysis wrote them.
+    pub fn open(path: &Path) -> Result<Findings> {
+        read_findings(path)?.ok_or_else(|| {
+            let detail = "it is missing, corrupted, or of another version of cento";
+            Error::corrupted(&path.join(RUN), detail)
+        })
+    }
+
     /// Verifies the checksums of all tables.
     pub fn verify(&self) -> Result<()> {
         for table in &self.record.report.tables {

@@ -1,4 +1,4 @@
-//! Numbers domains: each page gets the number of the first page of its domain.
+//! Numbers domains: each page with text gets the number of the first such page of its domain.
 //!
 //! ```text
 //!   pages ─ page domains ─▶ by domain ─ number domains ─▶ domains, sites counted
@@ -73,7 +73,9 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     registry.map(PAGE_DOMAINS, move |context| {
         let mut by_domain = context.shuffle::<PageDomain>(BY_DOMAIN)?;
         pages.for_each_page(context.task()?, |facts| {
-            if let Some(name) = facts.domain.or(facts.host) {
+            // A rejected page has no text, so its domain is not one that could have a label.
+            let name = facts.domain.or(facts.host);
+            if let Some(name) = name.filter(|_| facts.reject.is_none()) {
                 by_domain.push(PageDomain {
                     hash: name_hash(name),
                     page: facts.number,

@@ -1,6 +1,7 @@
 //! Reads the tables of findings.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
@@ -33,6 +34,27 @@ pub fn read_rows<T: TableRow>(path: &Path) -> Result<impl Iterator<Item = Result
         };
         rows.into_iter().map(Ok).chain(error)
     }))
+}
+
+/// Reads some consecutive rows of a table. Row groups and blocks without these rows are not read.
+pub fn read_row_range<T: TableRow>(path: &Path, rows: Range<u64>) -> Result<Vec<T>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(|reader| {
+            reader
+                .with_offset(count(rows.start))
+                .with_limit(count(rows.end.saturating_sub(rows.start)))
+                .build()
+        })
+        .map_err(|error| unreadable(path, error))?;
+    let mut found = Vec::new();
+    for batch in reader {
+        let batch = batch.map_err(|error| unreadable(path, error.into()))?;
+        let rows = T::read(&batch).map_err(|error| Error::corrupted(path, error.to_string()))?;
+        found.extend(rows);
+    }
+    Ok(found)
 }
 
 /// Returns the names of the columns of a table.

@@ -37,6 +37,8 @@ pub struct Buffers {
     /// For each state that the stage writes, the state of this task. [`Registry::merge_states`]
     /// merges those of all tasks.
     pub states: BTreeMap<String, Vec<u8>>,
+    /// The number of rows for each shuffle and table.
+    pub rows: BTreeMap<String, u64>,
     /// The counters of the task. An iteration ends after a round in which the sum over all tasks is
     /// zero.
     pub counters: BTreeMap<String, u64>,
@@ -233,6 +235,7 @@ fn gather(flow: &Flow, output: TaskOutput) -> Buffers {
         ..Buffers::default()
     };
     for (name, port) in output.ports {
+        buffers.rows.insert(name.clone(), port.rows);
         let join = |partition: usize| {
             let chunks = port.chunks.iter();
             let rows: Vec<&[u8]> = chunks.map(|chunk| chunk.partition(partition)).collect();

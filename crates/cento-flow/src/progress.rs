@@ -74,7 +74,7 @@ impl Progress {
     }
 
     /// Whether threads should stop.
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.is_cancelled() || self.aborted.load(Ordering::Relaxed)
     }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::file::Labels;
+use crate::score::share;
 
 /// The counts of one page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,6 +23,13 @@ impl Verdict {
     pub fn contains(&self) -> Option<f64> {
         let left = self.chunks.saturating_sub(self.stopped);
         (left > 0).then(|| f64::from(self.matched) / f64::from(left))
+    }
+
+    /// [`contains`](Verdict::contains) as an integer, to be compared with thresholds: see
+    /// [`score`](crate::score).
+    pub fn score(&self) -> Option<u64> {
+        let left = self.chunks.saturating_sub(self.stopped);
+        (left > 0).then(|| share(self.matched.into(), left.into()))
     }
 }
 
@@ -55,6 +63,26 @@ impl<'a> Detector<'a> {
     /// Returns the verdict on a page.
     pub fn page(&mut self, text: &str) -> Verdict {
         self.page_with(text, |_| {})
+    }
+
+    /// Returns the verdict on a page whose chunks have been cut and hashed already, and calls
+    /// `each` with the number of every label among them.
+    pub fn chunks<'h>(
+        labels: &Labels,
+        hashes: impl Iterator<Item = &'h [u8; 16]>,
+        mut each: impl FnMut(u64),
+    ) -> Verdict {
+        let mut verdict = Verdict::default();
+        for hash in hashes {
+            verdict.chunks += 1;
+            if labels.is_stop(hash) {
+                verdict.stopped += 1;
+            } else if let Some(label) = labels.find(hash) {
+                verdict.matched += 1;
+                each(label);
+            }
+        }
+        verdict
     }
 
     /// Returns the verdict on a page, and calls `each` with every chunk that is a label.
@@ -128,6 +156,12 @@ mod tests {
             let contains = (!left.is_empty()).then(|| matched as f64 / left.len() as f64);
             prop_assert_eq!(verdict.contains(), contains);
             prop_assert_eq!(found.len(), matched);
+            prop_assert_eq!(verdict.score().map(crate::score::real), contains);
+            let mut cut = Vec::new();
+            recipe.cut(&text, &mut String::new(), |_, hash| cut.push(hash));
+            let mut numbers = Vec::new();
+            prop_assert_eq!(Detector::chunks(&labels, cut.iter(), |label| numbers.push(label)), verdict);
+            prop_assert_eq!(numbers, found.iter().map(|one| one.label).collect::<Vec<_>>());
             for one in found {
                 let chunk = text.get(one.range.clone()).unwrap();
                 prop_assert_eq!(labels.get(one.label), Some(recipe.chunk_hash(chunk)));

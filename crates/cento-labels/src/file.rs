@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use cento_file::Checksum;
+use cento_file::{Checksum, MappedFile};
 
 use crate::error::{Error, Result};
 use crate::filter::{bucket, key, may_contain};
 use crate::header::{FileSection, LabelsHeader};
-use crate::mapped_file::MappedFile;
 use crate::write::with_suffix;
 
 /// An open label file, of which only the parts that are used are in memory.
@@ -24,10 +23,33 @@ pub struct Labels {
     stop_bits: u32,
 }
 
+fn failed(path: &Path, error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::InvalidInput => Error::NotLabels(path.to_owned()),
+        _ => Error::io(path, error),
+    }
+}
+
 impl Labels {
     /// Opens a label file.
     pub fn open(path: &Path) -> Result<Labels> {
-        let map = MappedFile::open(path)?;
+        Labels::of(
+            path,
+            MappedFile::open(path).map_err(|error| failed(path, error))?,
+        )
+    }
+
+    /// Reads a label file into memory, for a long-running process: another program that overwrites
+    /// the file in place, as `cp` does, cannot affect it. Opening needs as much memory as the file
+    /// has bytes.
+    pub fn load(path: &Path) -> Result<Labels> {
+        Labels::of(
+            path,
+            MappedFile::copy(path).map_err(|error| failed(path, error))?,
+        )
+    }
+
+    fn of(path: &Path, map: MappedFile) -> Result<Labels> {
         let mut labels = Labels {
             path: path.to_owned(),
             header: LabelsHeader::decode(map.bytes(), path)?,

@@ -10,6 +10,8 @@
 //!   chunks and of labels.
 //! * A [`Recipe`] defines what a label is the hash of: how text is cut into chunks, normalised and
 //!   hashed.
+//! * [`LabelOriginals`] attributes the labels of a page to the originals that they were made from.
+//!   [`score`] has shares as integers, so that no rounding decides a verdict.
 //!
 //! A [`StopList`] has boilerplate chunks that are ignored on every page. Its hashes are in the
 //! label file.
@@ -52,16 +54,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attribution;
 mod detector;
 mod error;
 mod file;
 mod filter;
 mod header;
-mod mapped_file;
 mod recipe;
+pub mod score;
 mod stops;
 mod write;
 
+pub use attribution::{CROWD, LabelOriginals, MatchedLabel, OriginalMatch, RANKS, assign};
 pub use detector::{Detector, LabelMatch, Verdict};
 pub use error::{Error, Result};
 pub use file::Labels;

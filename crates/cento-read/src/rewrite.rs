@@ -4,6 +4,7 @@
 //! bytes are copied unchanged. If several records share a compressed member, which cannot be cut,
 //! the input is decompressed, cut, and compressed again with one member per record.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -21,7 +22,7 @@ use crate::decode::sniff;
 use crate::input::Location;
 use crate::json::replace_string;
 use crate::record::RecordBody;
-use crate::table::WholeTable;
+use crate::table::{WholeTable, replace_texts};
 use crate::{Error, Format, Input, Item, Packing, Place, Record, Role, Settings, Start};
 
 /// What to do with a record.
@@ -36,7 +37,7 @@ pub enum Fate {
     Revisit(RevisitOf),
     /// Replace its text. In JSON Lines, only the value of the field changes; a field of HTML and a
     /// single HTML file become a page of plain paragraphs; a WARC record becomes a conversion
-    /// record with plain text. ARC files and Parquet tables are refused.
+    /// record with plain text; in a Parquet table, the value of the column. ARC files are refused.
     Replace(String),
 }
 
@@ -66,11 +67,32 @@ pub struct Rewritten {
     pub lost: u64,
 }
 
-/// A range of bytes that is left out, and its replacement.
+/// A range of bytes that is left out, and the length of its replacement.
 struct Hole {
     begin: u64,
     end: u64,
-    instead: Vec<u8>,
+    instead: u64,
+}
+
+/// What is left out of an archive.
+struct Holes {
+    holes: Vec<Hole>,
+    /// The replacements, one after the other. They may be as large as the archive, so they are on
+    /// disk. The file is never finished, and removed when it is dropped.
+    replacements: Option<BufWriter<Output>>,
+    done: Rewritten,
+}
+
+impl Holes {
+    /// The replacements from the first on.
+    fn replacements(&mut self) -> io::Result<Box<dyn Read>> {
+        let Some(file) = &mut self.replacements else {
+            return Ok(Box::new(io::empty()));
+        };
+        file.flush()?;
+        let file = File::open(file.get_ref().partial_path())?;
+        Ok(Box::new(BufReader::new(file)))
+    }
 }
 
 /// The written file and the counts. There is no file if the input was a single page that was
@@ -148,10 +170,10 @@ impl Job<'_> {
 
     /// Leaves out bytes, or decompresses the archive if records share members.
     fn archive(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> RewriteResult {
-        if let Some((holes, done)) = self.holes(self.input, self.packing, fate)? {
+        if let Some(mut holes) = self.holes(self.input, self.packing, place, fate)? {
             let mut out = create(place)?;
-            copy_around(self.path, &holes, &mut out).map_err(|error| failed(place, error))?;
-            return Ok((written(out, place)?, done));
+            copy_around(self.path, &mut holes, &mut out).map_err(|error| failed(place, error))?;
+            return Ok((written(out, place)?, holes.done));
         }
         // Removed when it is dropped, because it is never finished.
         let plain = self.unpacked(&place.with_extension("unpacked"))?;
@@ -160,7 +182,7 @@ impl Job<'_> {
             ..self.input.clone()
         };
         let mut out = create(place)?;
-        let done = self.repack(&input, plain.partial_path(), &mut out, fate)?;
+        let done = self.repack(&input, plain.partial_path(), place, &mut out, fate)?;
         Ok((written(out, place)?, done))
     }
 
@@ -169,10 +191,12 @@ impl Job<'_> {
         &self,
         input: &Input,
         packing: Packing,
+        place: &Path,
         fate: &mut dyn FnMut(u32) -> Fate,
-    ) -> Result<Option<(Vec<Hole>, Rewritten)>, Error> {
+    ) -> Result<Option<Holes>, Error> {
         let mut reader = input.open(self.settings, Start::default())?;
         let (mut holes, mut done) = (Vec::<Hole>::new(), Rewritten::default());
+        let mut replacements = None;
         // Whether the previous record is left out, with everything up to the next record.
         let mut open = false;
         while let Some(item) = reader.next()? {
@@ -203,14 +227,28 @@ impl Job<'_> {
                 Fate::Replace(_) => done.replaced += 1,
                 _ => count(&mut done, &instead),
             }
+            let instead = pack(&instead, packing).map_err(|error| self.lost(error))?;
+            if !instead.is_empty() {
+                let file = match replacements.take() {
+                    Some(file) => file,
+                    None => create(&place.with_extension("replacements"))?,
+                };
+                let file = replacements.insert(file);
+                file.write_all(&instead)
+                    .map_err(|error| failed(place, error))?;
+            }
             holes.push(Hole {
                 begin: offset,
                 end: offset + length,
-                instead: pack(&instead, packing).map_err(|error| self.lost(error))?,
+                instead: instead.len() as u64,
             });
             open = packing == Packing::Plain;
         }
-        Ok(Some((holes, done)))
+        Ok(Some(Holes {
+            holes,
+            replacements,
+            done,
+        }))
     }
 
     fn unpacked(&self, plain: &Path) -> Result<Output, Error> {
@@ -249,12 +287,16 @@ impl Job<'_> {
         &self,
         input: &Input,
         plain: &Path,
+        place: &Path,
         out: &mut impl Write,
         fate: &mut dyn FnMut(u32) -> Fate,
     ) -> Result<Rewritten, Error> {
-        let Some((holes, done)) = self.holes(input, Packing::Plain, fate)? else {
+        let Some(mut holes) = self.holes(input, Packing::Plain, place, fate)? else {
             return Err(self.lost(io::ErrorKind::InvalidData.into()));
         };
+        let replacements = holes.replacements();
+        let mut replacements = replacements.map_err(|error| failed(place, error))?;
+        let done = holes.done;
         let mut reader = input.open(self.settings, Start::default())?;
         let mut borders = Vec::new();
         while let Some(item) = reader.next()? {
@@ -265,7 +307,7 @@ impl Job<'_> {
             .map_err(|error| failed(plain, error))?
             .len();
         borders.push(length);
-        let mut holes = holes.iter().peekable();
+        let mut holes = holes.holes.iter().peekable();
         let mut at = 0;
         for end in borders {
             if end <= at {
@@ -274,11 +316,13 @@ impl Job<'_> {
             let mut record = Vec::new();
             let read = file.by_ref().take(end - at).read_to_end(&mut record);
             read.map_err(|error| failed(plain, error))?;
-            let bytes = match holes.next_if(|hole| hole.begin == at) {
-                Some(hole) => &hole.instead,
-                None => &record,
-            };
-            let packed = pack(bytes, self.packing).map_err(|error| self.lost(error))?;
+            if let Some(hole) = holes.next_if(|hole| hole.begin == at) {
+                record.clear();
+                let mut instead = replacements.by_ref().take(hole.instead);
+                let read = instead.read_to_end(&mut record);
+                read.map_err(|error| failed(place, error))?;
+            }
+            let packed = pack(&record, self.packing).map_err(|error| self.lost(error))?;
             out.write_all(&packed)
                 .map_err(|error| failed(plain, error))?;
             at = end;
@@ -445,22 +489,26 @@ impl Job<'_> {
         let mut writer = ArrowWriter::try_new(create(place)?, schema, Some(properties))
             .map_err(|error| bad(error.to_string()))?;
         let (mut row, mut done) = (0u32, Rewritten::default());
-        let mut is_replaced = false;
         let outcome = table.for_each(|batch| {
+            let mut texts: HashMap<usize, String> = HashMap::new();
             let kept: BooleanArray = (0..batch.num_rows())
-                .map(|_| {
+                .map(|at| {
                     let fate = fate(row);
-                    is_replaced |= matches!(fate, Fate::Replace(_));
-                    let keep = fate == Fate::Keep;
                     row = row.saturating_add(1);
+                    let keep = matches!(fate, Fate::Keep | Fate::Replace(_));
                     done.dropped += u64::from(!keep);
+                    if let Fate::Replace(text) = fate {
+                        texts.insert(at, text);
+                    }
                     Some(keep)
                 })
                 .collect();
-            if is_replaced {
-                return Err("the text of a row cannot be replaced in a Parquet table".to_owned());
-            }
-            let rest = filter_record_batch(batch, &kept).map_err(|error| error.to_string())?;
+            done.replaced += texts.len() as u64;
+            let batch = match texts.is_empty() {
+                true => batch.clone(),
+                false => replace_texts(batch, &self.settings.fields, texts, simple_html)?,
+            };
+            let rest = filter_record_batch(&batch, &kept).map_err(|error| error.to_string())?;
             writer.write(&rest).map_err(|error| error.to_string())
         });
         outcome.map_err(bad)?;
@@ -475,7 +523,11 @@ impl Job<'_> {
         let fate = fate(0);
         if fate == Fate::Keep {
             let mut out = create(place)?;
-            copy_around(self.path, &[], &mut out).map_err(|error| failed(place, error))?;
+            io::copy(
+                &mut File::open(self.path).map_err(|error| self.lost(error))?,
+                &mut out,
+            )
+            .map_err(|error| failed(place, error))?;
             return Ok((written(out, place)?, Rewritten::default()));
         }
         if let Fate::Replace(text) = fate {
@@ -534,12 +586,13 @@ fn create(path: &Path) -> Result<BufWriter<Output>, Error> {
 }
 
 /// Copies a file without the bytes in `holes`.
-fn copy_around(path: &Path, holes: &[Hole], out: &mut impl Write) -> io::Result<()> {
+fn copy_around(path: &Path, holes: &mut Holes, out: &mut impl Write) -> io::Result<()> {
     let mut file = File::open(path)?;
+    let mut replacements = holes.replacements()?;
     let mut at = 0;
-    for hole in holes {
+    for hole in &holes.holes {
         io::copy(&mut (&file).take(hole.begin.saturating_sub(at)), out)?;
-        out.write_all(&hole.instead)?;
+        io::copy(&mut replacements.by_ref().take(hole.instead), out)?;
         at = hole.end.max(at);
         file.seek(SeekFrom::Start(at))?;
     }

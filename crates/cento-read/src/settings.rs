@@ -24,6 +24,10 @@ pub struct Settings {
     /// The number of threads that decompress ahead of each reader of a large gzip file with many
     /// members.
     pub helpers: usize,
+    /// Deliver a WARC record of a stream without waiting for the next one. The records are the
+    /// same; but line ends after a record that arrive late are not counted in its length, so that
+    /// places depend on when bytes arrive.
+    pub prompt: bool,
     /// Settings for remote inputs.
     pub remote: RemoteSettings,
 }

@@ -10,6 +10,7 @@ mod common;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray, types::Int32Type};
+use arrow_schema::DataType;
 use cento_read::{Fate, Reject, RevisitOf, Settings, resolve, rewrite};
 use common::archive::{arc_description, arc_record, gzip, response};
 use common::packs::{bzip2, lz4, xz, zstd};
@@ -173,6 +174,64 @@ fn all_columns_of_the_kept_rows_are_copied() {
         for (at, one) in data.iter().enumerate() {
             assert_eq!(&column.slice(at, 1), one);
         }
+    }
+}
+
+#[test]
+fn texts_of_tables_are_replaced_in_the_column_they_were_read_from() {
+    let texts = ["one", "two", "three", "four"];
+    let strings = || StringArray::from(vec![Some("one"), Some("two"), None, Some("four")]);
+    let cast = |kind: &DataType| arrow_cast::cast(&strings(), kind).unwrap();
+    let html: ArrayRef = Arc::new(StringArray::from(vec!["<p>1", "<p>2", "<p>three", "<p>4"]));
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    for kind in [
+        DataType::Utf8,
+        DataType::LargeUtf8,
+        DataType::Utf8View,
+        DataType::Binary,
+        dictionary,
+    ] {
+        let folder = Folder::new();
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("text", cast(&kind)),
+            ("html", html.clone()),
+            ("stars", Arc::new(Int64Array::from(vec![1, 2, 3, 4]))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        folder.write("a.parquet", &bytes);
+        let output = written(&folder, "a.parquet", &mut |row| match row {
+            0 => Fate::Drop,
+            3 => Fate::Keep,
+            row => Fate::Replace(format!("not {} < 5", texts[row as usize])),
+        });
+        let file = std::fs::File::open(output).unwrap();
+        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file);
+        let mut reader = reader.unwrap().build().unwrap();
+        let rest = reader.next().unwrap().unwrap();
+        assert_eq!(rest.schema(), batch.schema());
+        let column = |name: &str| -> Vec<Option<String>> {
+            let column = arrow_cast::cast(rest.column_by_name(name).unwrap(), &DataType::Utf8);
+            let column = column.unwrap();
+            let strings = column.as_any().downcast_ref::<StringArray>().unwrap();
+            strings
+                .iter()
+                .map(|value| value.map(str::to_owned))
+                .collect()
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            column("text"),
+            [some("not two < 5"), None, some("four")],
+            "{kind}"
+        );
+        let page = column("html")[1].clone().unwrap();
+        assert!(page.ends_with("<p>not three &lt; 5</p>\n"), "{page}");
+        assert_eq!(column("html")[0], some("<p>2"));
+        assert_eq!(column("stars"), ["2", "3", "4"].map(some));
     }
 }
 

@@ -70,6 +70,6 @@ pub use escape::{escape, link};
 pub use report::{Chapter, Report, SkippedNotice};
 pub use section::{
     ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece, ExcerptSource,
-    Headline, Quote, ReportCell, ReportTable, Section, Suggestion,
+    Headline, Quote, ReportCell, ReportTable, Section, Suggestion, TableHead,
 };
 pub use style::STYLE;

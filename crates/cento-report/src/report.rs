@@ -71,6 +71,12 @@ impl Report {
         })
     }
 
+    /// Renders the report for a page that has a frame already: without `<html>`, style sheets and
+    /// footer. The page needs [`STYLE`](crate::STYLE) and [`cento_figure::STYLE`].
+    pub fn body_html(&self) -> String {
+        html::body(self)
+    }
+
     /// Renders the report as one HTML file.
     pub fn html(&self) -> String {
         html::page(self)

@@ -6,6 +6,7 @@
 use cento_figure::{Figure, Mark, Scale};
 
 use crate::format::{number, percent, size};
+use crate::html;
 
 /// The results of one analysis, for people.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -106,6 +107,45 @@ pub struct ReportTable {
     pub more: u64,
 }
 
+impl ReportTable {
+    /// Renders the rows, without the title. Cells of a column that has a head carry its name, for
+    /// narrow screens. Addresses are shown relative to `root`.
+    pub fn rows_html(&self, heads: &[TableHead], root: &str) -> String {
+        let mut out = String::new();
+        html::rows(&mut out, self, heads, root);
+        out
+    }
+}
+
+impl Excerpt {
+    /// Renders the excerpt as an `<article>` element of a site. Addresses are shown relative to
+    /// `root`, and none of them leads out of the site.
+    pub fn html(&self, root: &str) -> String {
+        let mut out = String::new();
+        html::excerpt(&mut out, self, root, false);
+        out
+    }
+}
+
+impl Comparison {
+    /// Renders the comparison as an `<article>` element of a site. Addresses are shown relative to
+    /// `root`, and none of them leads out of the site.
+    pub fn html(&self, root: &str) -> String {
+        let mut out = String::new();
+        html::comparison(&mut out, self, root, false);
+        out
+    }
+}
+
+/// The head of a column of a site.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableHead {
+    /// The target of the link that sorts by the column; empty if it cannot be sorted by.
+    pub target: String,
+    /// How the table is sorted by this column: `ascending` or `descending`, if it is.
+    pub sorted: Option<&'static str>,
+}
+
 /// One value of a table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -114,6 +154,13 @@ pub enum ReportCell {
     Text(String),
     /// The address of a page.
     Address(String),
+    /// Text that leads to its evidence: the target of a link within the same site.
+    Evidence {
+        /// The target of the link.
+        target: String,
+        /// The text.
+        text: String,
+    },
     /// A count.
     Count(u64),
     /// A share, from 0 to 1.
@@ -129,13 +176,18 @@ pub enum ReportCell {
 impl ReportCell {
     /// Returns whether the value is right-aligned, as numbers are.
     pub fn is_number(&self) -> bool {
-        !matches!(self, ReportCell::Text(_) | ReportCell::Address(_))
+        !matches!(
+            self,
+            ReportCell::Text(_) | ReportCell::Address(_) | ReportCell::Evidence { .. }
+        )
     }
 
     /// Formats the value.
     pub fn text(&self) -> String {
         match self {
-            ReportCell::Text(text) | ReportCell::Address(text) => text.clone(),
+            ReportCell::Text(text)
+            | ReportCell::Address(text)
+            | ReportCell::Evidence { text, .. } => text.clone(),
             ReportCell::Count(count) => number(*count),
             ReportCell::Share(share) => percent(*share),
             ReportCell::Number(value) => format!("{value:.1}"),
@@ -178,6 +230,8 @@ pub struct ExcerptSource {
     pub address: String,
     /// A description: its share, whether it is linked, which page is dated earlier.
     pub about: String,
+    /// The target of a link to the comparison of the two pages, within the same site.
+    pub evidence: Option<String>,
     /// Shared passages, with their context in the source.
     pub quotes: Vec<Quote>,
 }

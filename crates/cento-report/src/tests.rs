@@ -38,6 +38,7 @@ fn report_of(text: &str) -> Report {
             sources: vec![ExcerptSource {
                 address: text.clone(),
                 about: text.clone(),
+                evidence: None,
                 quotes: vec![Quote {
                     before: text.clone(),
                     passage: text.clone(),

@@ -6,6 +6,8 @@
 //!   hashes them on several threads; rows are written in immutable parts.
 //! * [`Manifest`] describes a corpus: its format version, its [`Parameters`], its parts with their
 //!   checksums. It is replaced atomically, so a crash never damages what was committed.
+//! * A [`PageStream`](stream::PageStream) yields the pages of a stream in order, processed on
+//!   several threads, without a corpus.
 //! * [`Corpus`] is an open corpus: it scans tables and finds the text of one page by its id.
 //!
 //! Tables are plain Parquet files, in one folder for each [`Table`]. [`PageRow`], [`TextRow`] and
@@ -51,12 +53,14 @@ mod corpus;
 mod error;
 mod input_list;
 mod manifest;
+mod page_text;
 mod page_writer;
 mod parameters;
 mod part;
 mod progress;
 mod row_buffers;
 mod schema;
+pub mod stream;
 mod tables;
 mod task;
 mod time_limit;
@@ -69,6 +73,7 @@ pub use error::{Error, Result};
 pub use manifest::{
     Counts, Cursor, FORMAT_NEWEST, FORMAT_OLDEST, FileEntry, MANIFEST, Manifest, Part, Run, Tally,
 };
+pub use page_text::PageContent;
 pub use parameters::{PageLimits, Parameters};
 pub use progress::BuildProgress;
 pub use schema::Table;

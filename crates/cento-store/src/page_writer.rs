@@ -1,48 +1,34 @@
 //! From records to rows: what a worker does with one batch.
 
-use std::borrow::Cow;
-
 use cento_fingerprint::{link_hash, text_hash};
-use cento_read::{Content, Decoded, Input, Page, Settings};
-use cento_text::content::{self, PageType, Selection};
-use cento_text::html::{Extractor, LONGEST_PAGE, Options};
+use cento_read::{Decoded, Input, Page, Settings};
+use cento_text::content::PageType;
 use cento_text::url::{LinkResolver, PageUrl};
-use cento_text::{chunk, date, language, normal, plain, words};
+use cento_text::{date, language, words};
 
 use crate::error::{Error, Result};
 use crate::manifest::{Counts, Tally};
-use crate::parameters::{PageLimits, Parameters};
+use crate::page_text::PageTexts;
+use crate::parameters::Parameters;
 use crate::part::{EncodedBatch, Encoder, RowGroup};
-use crate::row_buffers::{ChunkSpan, RowBuffers};
+use crate::row_buffers::RowBuffers;
 use crate::schema::Table;
 use crate::tables::PageRow;
 use crate::task::Batch;
 use crate::time_limit::TimeLimit;
 
-/// Buffers that grew beyond this for one huge page are freed after it.
-const LARGE: usize = 4 << 20;
 /// Bytes of rows after which they are encoded as a row group. The weight of a batch says little
 /// about its rows: a page may unpack to 250 times its size, and two bytes of text may be a chunk.
 /// It also keeps columns of strings far from the 2 GiB that Arrow can address, as long as one page
-/// has no more than [`LONGEST_TEXT`].
+/// has a text of at most 2 GiB, which [`PageTexts`] ensures.
 const ROW_GROUP_BYTES: usize = 32 << 20;
 /// Bytes of rows, before they are encoded, that a batch may keep in memory until its turn. Hardly
 /// any batch has more.
 const MAX_PENDING_BYTES: usize = 4 * ROW_GROUP_BYTES;
-/// The longest text of a page. Positions in it have 32 bits, and a column of texts has at most 2
-/// GiB.
-const LONGEST_TEXT: usize = LONGEST_PAGE;
-/// The longest title, from any source; the limit of [`Extractor`].
-const LONGEST_TITLE: usize = 1_024;
-/// The longest of the short attributes of a page: media type, language, network address.
-const LONGEST_ATTRIBUTE: usize = 255;
 
 /// The URL of a page on which a worker panics, in tests.
 #[cfg(test)]
 pub(crate) const PANICKING_URL: &str = "test:panic";
-
-/// A reason to reject a page, with details.
-type Rejection = (&'static str, String);
 
 /// Processes batches on one thread. Its buffers are reused from page to page.
 pub(crate) struct Worker<'run> {
@@ -51,14 +37,10 @@ pub(crate) struct Worker<'run> {
     inputs: &'run [Input],
     first_input: u32,
     encoder: &'run Encoder,
-    extractor: Extractor,
-    /// The text of the current page.
-    selected: String,
-    normalised: String,
+    /// The text and the chunks of the current page.
+    texts: PageTexts,
     link_domains: Vec<String>,
     link_hashes: Vec<u64>,
-    /// The chunks of the current page.
-    chunks: Vec<ChunkSpan>,
 }
 
 /// Where a row of the table of pages is from.
@@ -75,12 +57,7 @@ struct PageAttributes {
     title: Option<String>,
     published: Option<i64>,
     language: Option<String>,
-    page_type: Option<PageType>,
     words: u32,
-    /// The nesting depth of its elements.
-    depth: u32,
-    /// The size of its text or HTML.
-    bytes: usize,
 }
 
 impl<'run> Worker<'run> {
@@ -97,12 +74,9 @@ impl<'run> Worker<'run> {
             inputs,
             first_input,
             encoder,
-            extractor: Extractor::new(),
-            selected: String::new(),
-            normalised: String::new(),
+            texts: PageTexts::new(parameters),
             link_domains: Vec::new(),
             link_hashes: Vec::new(),
-            chunks: Vec::new(),
         }
     }
 
@@ -133,7 +107,7 @@ impl<'run> Worker<'run> {
             match cento_read::decode(record, self.settings) {
                 Ok(decoded) => {
                     self.page(&origin, decoded, &time, &mut rows, &mut counts);
-                    self.free_large_buffers();
+                    self.texts.free_large_buffers();
                     first_page = first_page.or(Some(page_id));
                     last_page = Some(page_id);
                     if rows.bytes() >= ROW_GROUP_BYTES {
@@ -181,17 +155,6 @@ impl<'run> Worker<'run> {
         Ok(())
     }
 
-    fn free_large_buffers(&mut self) {
-        if self.selected.capacity() > LARGE || self.normalised.capacity() > LARGE {
-            self.extractor = Extractor::new();
-            self.selected = String::new();
-            self.normalised = String::new();
-        }
-        if self.chunks.capacity() > LARGE / size_of::<ChunkSpan>() {
-            self.chunks = Vec::new();
-        }
-    }
-
     /// Processes one page and appends its rows.
     fn page(
         &mut self,
@@ -208,38 +171,17 @@ impl<'run> Worker<'run> {
         counts.payload_bytes = counts.payload_bytes.saturating_add(page.payload_bytes);
         self.link_domains.clear();
         self.link_hashes.clear();
-        self.selected.clear();
-        self.chunks.clear();
+        self.texts.clear();
 
         let mut reject = reject.map(|reject| (reject.reason.name(), reject.detail));
-        let url_bytes = shorten(&mut page, &self.parameters.limits);
-        if reject.is_none()
-            && let Some(bytes) = url_bytes
-        {
-            let limit = self.parameters.limits.max_url_bytes;
-            let detail = format!("a URL of {bytes} bytes, the limit is {limit}");
-            reject = Some(("url-too-long", detail));
-        }
+        let address = self.texts.begin(&mut page);
+        reject = reject.or(address);
         let url = PageUrl::new(&page.url);
-        if reject.is_none()
-            && let Some(recursion) = url.recursion_error(&self.parameters.recursion())
-        {
-            reject = Some(("recursion", recursion.to_string()));
-        }
+        reject = reject.or_else(|| self.texts.recursion(&url));
         let mut attributes = PageAttributes::default();
         if reject.is_none() {
             attributes = self.extract(&page, &url, time);
-            reject = self.exceeded_limit(&attributes, time);
-            if reject.is_none() && attributes.words == 0 {
-                reject = Some(("empty", "no words in it".to_owned()));
-            }
-            if reject.is_none() {
-                reject = self.cut();
-            }
-            if reject.is_some() {
-                self.selected.clear();
-                self.chunks.clear();
-            }
+            reject = self.texts.finish(attributes.words > 0, time);
         }
         match &reject {
             Some((reason, detail)) => {
@@ -249,12 +191,12 @@ impl<'run> Worker<'run> {
             }
             None => {
                 counts.kept += 1;
-                counts.text_bytes += self.selected.len() as u64;
+                counts.text_bytes += self.texts.text.len() as u64;
                 counts.words += u64::from(attributes.words);
-                counts.chunks += self.chunks.len() as u64;
-                rows.push_chunks(origin.page_id, &self.chunks);
+                counts.chunks += self.texts.chunks.len() as u64;
+                rows.push_chunks(origin.page_id, &self.texts.chunks);
                 if self.parameters.text {
-                    rows.push_text(origin.page_id, &self.selected);
+                    rows.push_text(origin.page_id, &self.texts.text);
                 }
             }
         }
@@ -277,35 +219,16 @@ impl<'run> Worker<'run> {
             payload_sha1: page.payload_sha1,
             revisit_of_url: page.revisit_of_url.as_deref(),
             revisit_of_date: page.revisit_of_date.as_deref().and_then(date::parse),
-            text_hash: reject.is_none().then(|| text_hash(&self.selected)),
-            text_bytes: self.selected.len() as u32,
+            text_hash: reject.is_none().then(|| text_hash(&self.texts.text)),
+            text_bytes: self.texts.text.len() as u32,
             words: attributes.words,
-            chunks: self.chunks.len() as u32,
+            chunks: self.texts.chunks.len() as u32,
             link_domains: self.link_domains.as_slice().into(),
             link_hashes: &self.link_hashes,
             reject: reject.as_ref().map(|(reason, _)| *reason),
             reject_detail: reject.as_ref().map(|(_, detail)| detail.as_str()),
-            page_type: attributes.page_type.map(PageType::name),
+            page_type: self.texts.page_type.map(PageType::name),
         });
-    }
-
-    /// Rejects a page that exceeds a limit on processing.
-    fn exceeded_limit(&self, attributes: &PageAttributes, time: &TimeLimit) -> Option<Rejection> {
-        let limit = self.settings.limits.max_nesting;
-        if attributes.depth > limit {
-            let depth = attributes.depth;
-            let detail = format!("{depth} elements within each other, the limit is {limit}");
-            return Some(("too-deep", detail));
-        }
-        if attributes.bytes > LONGEST_TEXT {
-            let bytes = attributes.bytes;
-            let detail = format!("{bytes} bytes of text or HTML, the most is {LONGEST_TEXT}");
-            return Some(("too-large", detail));
-        }
-        time.is_over().then(|| {
-            let limit = self.settings.limits.max_work.as_secs_f64();
-            ("too-slow", format!("more than {limit} seconds of work"))
-        })
     }
 
     /// Puts the text of a page in `selected` and its links in the link buffers.
@@ -316,132 +239,40 @@ impl<'run> Worker<'run> {
             language: page.language.clone(),
             ..PageAttributes::default()
         };
-        attributes.bytes = match &page.content {
-            Content::None => 0,
-            Content::Text(text) | Content::Html(text) => text.len(),
-        };
-        if attributes.bytes > LONGEST_TEXT {
-            return attributes;
-        }
-        match &page.content {
-            Content::None => {}
-            Content::Text(text) => match plain::plain_text(text) {
-                Cow::Borrowed(text) => self.selected.push_str(text),
-                Cow::Owned(text) => self.selected = text,
-            },
-            Content::Html(html) => {
-                let outline = self.parameters.content != Selection::All;
-                let options = Options { outline };
-                let mut has_time = || !time.is_over();
-                let extract = self.extractor.extract_while(html, &options, &mut has_time);
-                attributes.depth = extract.depth;
-                if time.is_over() {
-                    return attributes;
+        if let Some(extract) = self.texts.select(page, time) {
+            attributes.title = attributes.title.or_else(|| extract.title.clone());
+            attributes.published = attributes
+                .published
+                .or_else(|| extract.published.as_deref().and_then(date::parse));
+            attributes.language = attributes.language.or_else(|| extract.language.clone());
+            let own = url.domain(self.parameters.private_suffixes);
+            let base = extract.base.as_deref();
+            let mut resolver = LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
+            for href in extract.links() {
+                let Some(link) = resolver.resolve(href) else {
+                    continue;
+                };
+                self.link_hashes.push(link_hash(link.key));
+                // Consecutive links often lead to the same domain, so this removes most
+                // repetitions.
+                if own != Some(link.domain)
+                    && self.link_domains.last().map(String::as_str) != Some(link.domain)
+                {
+                    self.link_domains.push(link.domain.to_owned());
                 }
-                if outline {
-                    let found = content::analyse(extract, self.parameters.content);
-                    content::apply(&extract.text, &found.ranges, &mut self.selected);
-                    attributes.page_type = found.page_type;
-                } else {
-                    self.selected.push_str(&extract.text);
-                }
-                attributes.title = attributes.title.or_else(|| extract.title.clone());
-                attributes.published = attributes
-                    .published
-                    .or_else(|| extract.published.as_deref().and_then(date::parse));
-                attributes.language = attributes.language.or_else(|| extract.language.clone());
-                let own = url.domain(self.parameters.private_suffixes);
-                let base = extract.base.as_deref();
-                let mut resolver =
-                    LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
-                for href in extract.links() {
-                    let Some(link) = resolver.resolve(href) else {
-                        continue;
-                    };
-                    self.link_hashes.push(link_hash(link.key));
-                    // Consecutive links often lead to the same domain, so this removes most
-                    // repetitions.
-                    if own != Some(link.domain)
-                        && self.link_domains.last().map(String::as_str) != Some(link.domain)
-                    {
-                        self.link_domains.push(link.domain.to_owned());
-                    }
-                }
-                self.link_hashes.sort_unstable();
-                self.link_hashes.dedup();
-                self.link_domains.sort_unstable();
-                self.link_domains.dedup();
             }
+            self.link_hashes.sort_unstable();
+            self.link_hashes.dedup();
+            self.link_domains.sort_unstable();
+            self.link_domains.dedup();
         }
         if time.is_over() {
             return attributes;
         }
-        attributes.words = u32::try_from(words::count_words(&self.selected)).unwrap_or(u32::MAX);
+        attributes.words = u32::try_from(words::count_words(&self.texts.text)).unwrap_or(u32::MAX);
         attributes.language = attributes
             .language
-            .or_else(|| language::detect(&self.selected).map(str::to_owned));
+            .or_else(|| language::detect(&self.texts.text).map(str::to_owned));
         attributes
     }
-
-    /// Cuts the text of the page into chunks. Rejects a page with too many of them.
-    fn cut(&mut self) -> Option<Rejection> {
-        let Parameters {
-            chunk: kind,
-            normalisation,
-            hash,
-            ..
-        } = *self.parameters;
-        let limit = self.parameters.limits.max_chunks;
-        let (normalised, chunks) = (&mut self.normalised, &mut self.chunks);
-        let mut exceeded = false;
-        chunk::chunks(&self.selected, kind, |range| {
-            normalised.clear();
-            normal::normalise(&self.selected[range.clone()], normalisation, normalised);
-            if normalised.is_empty() {
-                return;
-            }
-            if chunks.len() as u64 >= limit {
-                exceeded = true;
-                return;
-            }
-            chunks.push(ChunkSpan {
-                hash: hash.hash128(normalised.as_bytes()),
-                begin: range.start as u32,
-                end: range.end as u32,
-            });
-        });
-        exceeded.then(|| {
-            let detail = format!("more than {limit} chunks, which is the limit");
-            ("too-many-chunks", detail)
-        })
-    }
-}
-
-/// Truncates attributes that are longer than any page needs. Returns the length of the URL if that
-/// was truncated.
-///
-/// The table has these attributes for every page, rejected or not, and analyses keep them in
-/// memory: a page without text must not cost more than one with text.
-fn shorten(page: &mut Page, limits: &PageLimits) -> Option<usize> {
-    let most = usize::try_from(limits.max_url_bytes).unwrap_or(usize::MAX);
-    let cut = |text: &mut String, most: usize| {
-        let long = text.len() > most;
-        if long {
-            let fits = |&end: &usize| text.is_char_boundary(end);
-            text.truncate((0..=most).rev().find(fits).unwrap_or(0));
-        }
-        long
-    };
-    let attributes = [
-        (&mut page.title, LONGEST_TITLE),
-        (&mut page.language, LONGEST_ATTRIBUTE),
-        (&mut page.ip, LONGEST_ATTRIBUTE),
-        (&mut page.mime, LONGEST_ATTRIBUTE),
-        (&mut page.revisit_of_url, most),
-    ];
-    for (attribute, most) in attributes {
-        attribute.as_mut().map(|text| cut(text, most));
-    }
-    let bytes = page.url.len();
-    cut(&mut page.url, most).then_some(bytes)
 }

@@ -56,6 +56,7 @@
 //! # }
 //! ```
 
+mod blog;
 mod check;
 mod edit;
 mod error;
@@ -78,6 +79,7 @@ mod truth_writer;
 mod vocabulary;
 mod warc;
 
+pub use blog::{BLOG, BLOG_PAGES, BlogSummary, write_blog};
 pub use check::{Check, CheckSummary, truth_of};
 pub use error::{Error, Result};
 pub use language::{Language, UnknownLanguage};

@@ -29,6 +29,7 @@ pub(crate) enum Purpose {
     Record,
     Order,
     ReusePair,
+    Blog,
 }
 
 /// A stream of numbers: SplitMix64, which passes the usual tests and can start at any key.

@@ -37,7 +37,7 @@
 //! ```
 
 use crate::html::Extract;
-use decide::{Decision, decide};
+use decide::{BlockDecision, decide};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -124,7 +124,7 @@ impl FromStr for Selection {
 
 /// What is known about the content of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PageContent {
+pub struct SelectedContent {
     /// The ranges of the page's text to keep: non-empty, ascending and disjoint.
     pub ranges: Vec<Range<usize>>,
     /// The type of the page; `None` without an outline or text.
@@ -149,7 +149,7 @@ pub fn select(page: &Extract, selection: Selection) -> Vec<Range<usize>> {
 
 /// Like [`select`], and recognises the type of the page.
 #[must_use]
-pub fn analyse(page: &Extract, selection: Selection) -> PageContent {
+pub fn analyse(page: &Extract, selection: Selection) -> SelectedContent {
     let view = PageView::new(page);
     let page_type = PageType::recognise(&view);
     let ranges = match selection {
@@ -159,11 +159,11 @@ pub fn analyse(page: &Extract, selection: Selection) -> PageContent {
         }
         _ => select(page, selection),
     };
-    PageContent { ranges, page_type }
+    SelectedContent { ranges, page_type }
 }
 
 /// The runs of kept blocks.
-fn kept_runs(decisions: &[Decision]) -> Vec<Range<usize>> {
+fn kept_runs(decisions: &[BlockDecision]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (index, _) in decisions
         .iter()

@@ -13,6 +13,7 @@ use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
 use crate::meter::Meter;
 use crate::output::say;
+use crate::session::record_main_table;
 
 /// Options of every analysis.
 #[derive(Debug, Args)]
@@ -74,6 +75,7 @@ impl AnalysisArguments {
 
     /// Exports a table as `--out` and `--json` request, and returns whether it was printed.
     pub(crate) fn export(&self, table: &Path) -> Result<bool, CommandError> {
+        record_main_table(table);
         export_table(table, self.out.as_deref(), self.json)?;
         Ok(self.json)
     }

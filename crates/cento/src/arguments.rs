@@ -17,12 +17,17 @@ use crate::labels::LabelsArguments;
 use crate::overlap::OverlapArguments;
 use crate::passages::PassagesArguments;
 use crate::phrases::PhrasesArguments;
+use crate::query::QueryArguments;
 use crate::quilts::QuiltsArguments;
 use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
 use crate::scan::ScanArguments;
 use crate::score::ScoreArguments;
+#[cfg(feature = "serve")]
+use crate::serve::ServeArguments;
 use crate::synth::SynthArguments;
+use crate::trial::TrialArguments;
+use crate::watch::WatchArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -47,13 +52,18 @@ pub(crate) enum Verb {
     Copies(Box<CopiesArguments>),
     Overlap(Box<OverlapArguments>),
     Reuse(Box<ReuseArguments>),
+    Query(Box<QueryArguments>),
     Passages(Box<PassagesArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),
     Detect(Box<DetectArguments>),
+    Watch(Box<WatchArguments>),
+    Trial(TrialArguments),
     Labels(LabelsArguments),
     Report(ReportArguments),
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     /// Print the man page, for `man -l -`

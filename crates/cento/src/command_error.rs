@@ -29,7 +29,7 @@ Exit status:
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) struct CommandError {
+pub struct CommandError {
     message: String,
     hint: Option<String>,
     fault: Fault,
@@ -61,7 +61,7 @@ impl CommandError {
     }
 
     /// A panic, which was printed when it happened.
-    pub(crate) fn panicked() -> CommandError {
+    pub fn panicked() -> CommandError {
         CommandError::new("internal error: cento panicked", None, Fault::Bug)
     }
 
@@ -69,6 +69,24 @@ impl CommandError {
     pub(crate) fn with_hint(mut self, hint: &str) -> CommandError {
         self.hint = Some(hint.to_owned());
         self
+    }
+
+    /// Returns what is wrong with what, in one line; in several for options that do not parse.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns what to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self.fault {
+            Fault::Bug => Some(bug_hint()),
+            _ => self.hint.clone(),
+        }
+    }
+
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        self.fault
     }
 
     /// Returns the exit status; [`EXIT_STATUS`] documents them.
@@ -104,8 +122,29 @@ impl CommandError {
     }
 }
 
+/// Options that do not parse. The message is that of the command line without its frame: the word
+/// `error:` and the advice to try `--help`.
+impl From<clap::Error> for CommandError {
+    fn from(error: clap::Error) -> CommandError {
+        let text = error.render().to_string();
+        let text = text.trim().trim_start_matches("error: ");
+        let message = match text.rfind("\n\nFor more information") {
+            Some(end) => &text[..end],
+            None => text,
+        };
+        CommandError::new(message, None, Fault::Usage)
+    }
+}
+
 impl From<cento_find::Error> for CommandError {
     fn from(error: cento_find::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
+#[cfg(feature = "serve")]
+impl From<cento_serve::Error> for CommandError {
+    fn from(error: cento_serve::Error) -> CommandError {
         CommandError::new(&error, error.hint(), error.fault())
     }
 }
@@ -122,9 +161,21 @@ impl From<cento_read::Error> for CommandError {
     }
 }
 
+impl From<cento_query::Error> for CommandError {
+    fn from(error: cento_query::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
 impl From<cento_labels::Error> for CommandError {
     fn from(error: cento_labels::Error) -> CommandError {
         cento_find::Error::from(error).into()
+    }
+}
+
+impl From<cento_watch::Error> for CommandError {
+    fn from(error: cento_watch::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
     }
 }
 

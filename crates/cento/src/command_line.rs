@@ -6,8 +6,8 @@
 //! clap parses them: an optional value is attached to its option only if it can be one, and if the
 //! corpus is missing, the last value of an option is used as the corpus.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
-use std::sync::OnceLock;
 
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
@@ -250,16 +250,17 @@ fn moved(typed: &[OsString], values: &ManyValues, positional: &Arg) -> Vec<usize
     }
 }
 
-/// The options that were typed, by id.
-static TYPED: OnceLock<Vec<String>> = OnceLock::new();
+thread_local! {
+    /// The options that were typed, by id, in the command of this thread.
+    static TYPED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
-/// Parses the command line, and remembers which options were typed.
-pub(crate) fn parse() -> Arguments {
+/// Parses the words of a command, the first of which is the name of the program, and remembers
+/// which options were typed.
+pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let mut command = Arguments::command();
-    let words = in_order(std::env::args_os().collect(), &mut command);
-    let matches = command
-        .try_get_matches_from_mut(words)
-        .unwrap_or_else(|error| error.exit());
+    let words = in_order(words, &mut command);
+    let matches = command.try_get_matches_from_mut(words)?;
     let mut typed = Vec::new();
     let mut verb = Some(&matches);
     while let Some(matches) = verb {
@@ -273,12 +274,10 @@ pub(crate) fn parse() -> Arguments {
     }
     if let Some((option, needed)) = unmet(&command, &matches) {
         let message = format!("--{option} has no effect without --{needed}");
-        command
-            .error(ErrorKind::MissingRequiredArgument, message)
-            .exit();
+        return Err(command.error(ErrorKind::MissingRequiredArgument, message));
     }
-    let _ = TYPED.set(typed);
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    TYPED.set(typed);
+    Arguments::from_arg_matches(&matches)
 }
 
 /// Options that have no effect without another one, in every command that has both. `requires` is
@@ -314,9 +313,7 @@ pub(crate) fn unmet(command: &Command, matches: &ArgMatches) -> Option<(String, 
 /// Returns whether an option was typed, even with its default value. The id is the name of its
 /// field.
 fn is_typed(id: &str) -> bool {
-    TYPED
-        .get()
-        .is_some_and(|typed| typed.iter().any(|known| known == id))
+    TYPED.with_borrow(|typed| typed.iter().any(|known| known == id))
 }
 
 /// Returns the first typed option of a group, as `--name`.

@@ -50,7 +50,8 @@ prefixes. In pairs:
   repeats   the closest agreement of the page with any earlier page
   cause     recapture (same URL), url-alias (same host), server-alias (two names of one server),
             replica
-  earlier   page, of, same or unknown: by publication date, else by fetch date
+  earlier   page, of, same or unknown: by publication date, else by fetch date; unknown if one page
+            was published before the other was fetched
   rejected  why the page has no text: revisits and rejected pages that repeat a payload
 
 Inputs other than a corpus are indexed temporarily. Their results are kept only with --out,

@@ -18,6 +18,7 @@ use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
 use cento_scan::select::first;
+use cento_trial::{page_roc, roc_figure};
 use clap::Args;
 
 use crate::analysis::AnalysisArguments;
@@ -28,6 +29,7 @@ use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, number, print, say, shortened, table};
 use crate::sample::SampleArguments;
+use crate::truth::{rates_text, read_truth};
 
 /// Find where text is copied: pages, sites and folders that contain labels
 ///
@@ -47,7 +49,7 @@ use crate::sample::SampleArguments;
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
 matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
 both), copied (site, original), chunks (which label is where), labels (how often each was found),
-fuzzy, thresholds, histogram and levels. With --grams they are in CORPUS/findings/contamination:
+fuzzy, thresholds, histogram and levels; with --truth also CORPUS/findings/detect-roc. With --grams they are in CORPUS/findings/contamination:
 items (the main one: the share of each item that was found) and places (page, share, byte range).
 
 Results are ranked by the number of matched chunks. Labels must have the same chunks, normalisation
@@ -133,6 +135,10 @@ pub(crate) struct DetectArguments {
 
     #[command(flatten)]
     pub(crate) originals: OriginalArguments,
+    /// Also print true and false positive rates of pages over all thresholds: FILE has the URLs of
+    /// the pages that are copies, one per line, or is the truth.jsonl of `cento synth`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["grams", "own", "json", "sample"], help_heading = "Output")]
+    pub(crate) truth: Option<PathBuf>,
     /// With --against: write the labels of the originals to this file
     #[arg(
         short,
@@ -194,10 +200,21 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         detect(&source, &set, &params, workplace)
     })?;
+    let rates = match &arguments.truth {
+        Some(path) => {
+            let truth = read_truth(path)?;
+            Some(arguments.analysis.run(&arguments.corpus, |workplace| {
+                page_roc(&source, &findings, &truth, workplace)
+            })?)
+        }
+        None => None,
+    };
     if let Some(folder) = &arguments.figures {
-        arguments
-            .figure_format
-            .write(folder, &Detect.figures(&findings)?)?;
+        let mut drawings = Detect.figures(&findings)?;
+        if let Some(rates) = &rates {
+            drawings.push(roc_figure(rates)?);
+        }
+        arguments.figure_format.write(folder, &drawings)?;
     }
     let sampling = &arguments.sampling;
     let site = |row: &NeighbourhoodRow| row.site.clone();
@@ -206,6 +223,9 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     }
     if !arguments.analysis.export(&findings.table("sites"))? {
         print(&summary(arguments, &set, &findings)?)?;
+        if let Some(rates) = &rates {
+            print(&rates_text(rates)?)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -384,8 +404,10 @@ fn summary(
     };
     lines.add_with(of.name(), number(counts.chunks), stopped);
     lines.add("  that are labels", number(counts.matched));
-    if counts.own_pages > 0 {
-        lines.add_with("own pages", number(counts.own_pages), "ignored");
+    match (arguments.own.is_empty(), counts.own_pages) {
+        (true, _) => {}
+        (false, 0) => lines.add_with("own pages", "0", "no page is on a domain or host of --own"),
+        (false, own) => lines.add_with("own pages", number(own), "ignored"),
     }
     let above = |row: Option<&cento_find::detect::ThresholdRow>, given: Option<f64>| {
         row.map_or(String::new(), |row| match given {

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use cento_query::{QUERY, UpdatedIndex};
 use cento_read::{Input, Resolved, Settings};
-use cento_report::format::counted;
+use cento_report::format::{counted, percent};
 use cento_store::{Build, BuildProgress, Built, Parameters, Tally};
 use clap::Args;
 use serde_json::json;
@@ -15,7 +16,8 @@ use serde_json::json;
 use crate::command_error::{CommandError, STRICT};
 use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
-use crate::output::{Lines, clean, number, print, size};
+use crate::output::{Lines, clean, number, print, shortened, size};
+use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
 
 /// Make a corpus from archives, folders and tables
@@ -50,6 +52,10 @@ pub(crate) struct IndexArguments {
     /// With --add: add inputs again that the corpus already contains
     #[arg(long, requires = "add")]
     pub(crate) again: bool,
+    /// Also build the index for `cento query`, which otherwise the first query builds. With --add,
+    /// an index that exists is always extended
+    #[arg(long, conflicts_with = "no_text")]
+    pub(crate) query: bool,
 
     #[command(flatten)]
     pub(crate) reading: ReadingArguments,
@@ -167,6 +173,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
     drop(meter);
     let built = outcome?;
     let seconds = begun.elapsed().as_secs_f64();
+    let query = query_index(arguments)?;
 
     // The size of a stream is known only after it was read.
     let input_bytes = input_bytes.max(progress.bytes());
@@ -176,6 +183,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
         files,
         input_bytes,
         seconds,
+        query,
     };
     print(&if arguments.json {
         summary.json()
@@ -188,6 +196,17 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
         0
     };
     Ok(ExitCode::from(status))
+}
+
+/// Builds the index for queries if it was asked for, and extends one that exists.
+fn query_index(arguments: &IndexArguments) -> Result<Option<(UpdatedIndex, f64)>, CommandError> {
+    let corpus = &arguments.output;
+    if !arguments.query && !corpus.join(QUERY).is_dir() {
+        return Ok(None);
+    }
+    let begun = Instant::now();
+    let updated = extend(corpus, None, &arguments.machine, false)?;
+    Ok(Some((updated, begun.elapsed().as_secs_f64())))
 }
 
 /// Counts damaged records and pages that could not be decoded.
@@ -217,6 +236,8 @@ struct IndexSummary<'a> {
     files: usize,
     input_bytes: u64,
     seconds: f64,
+    /// The index for queries, if it was built, and the seconds that it took.
+    query: Option<(UpdatedIndex, f64)>,
 }
 
 impl IndexSummary<'_> {
@@ -266,6 +287,11 @@ impl IndexSummary<'_> {
             .rate()
             .map_or(String::new(), |rate| format!("{rate:.0} MB/s of payload"));
         lines.add_with("seconds", format!("{:.1}", self.seconds), rate);
+        if let Some((index, seconds)) = &self.query {
+            let share = percent(index.bytes as f64 / index.text_bytes.max(1) as f64);
+            let remark = format!("{share} of the text, in {seconds:.1} seconds");
+            lines.add_with("query index", size(index.bytes), remark);
+        }
         let corpus = self.arguments.output.display().to_string();
         format!("{}\n{}", clean(&corpus), lines.render())
     }
@@ -281,10 +307,15 @@ impl IndexSummary<'_> {
             "inputs_already_added": self.built.already_added.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,
+            "query_index_bytes": self.query.as_ref().map(|(index, _)| index.bytes),
+            "query_index_seconds": self.query.as_ref().map(|(_, seconds)| seconds),
         });
         format!("{object}\n")
     }
 }
+
+/// Longest example of a cause, in characters: a URL may have thousands.
+const EXAMPLE: usize = 200;
 
 /// Adds a total and the count and an example of each cause, unless there are none.
 pub(crate) fn tallies(lines: &mut Lines, name: &str, tallies: &BTreeMap<String, Tally>) {
@@ -299,7 +330,7 @@ pub(crate) fn tallies(lines: &mut Lines, name: &str, tallies: &BTreeMap<String, 
         lines.add_with(
             format!("  {cause}"),
             number(tally.count),
-            format!("e.g. {}", clean(&tally.example)),
+            format!("e.g. {}", shortened(&tally.example, EXAMPLE)),
         );
     }
 }

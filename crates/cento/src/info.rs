@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cento_find::{Error, FINDINGS, verify_findings};
+use cento_query::{QueryIndex, UpdatedIndex};
 use cento_report::format::counted;
 use cento_store::{Corpus, Projection, pages, projection};
 use clap::Args;
@@ -23,7 +24,7 @@ pub(crate) struct InfoArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// Verify the checksums of all tables and findings
+    /// Verify the checksums of all tables, of findings and of the index for queries
     #[arg(long)]
     pub(crate) verify: bool,
     /// Number of sites and languages to show
@@ -46,20 +47,24 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, CommandError> {
     if arguments.verify {
         let corpus = Corpus::verify(&arguments.corpus)?.into_iter();
         let (_, findings) = verify_findings(&arguments.corpus.join(FINDINGS))?;
-        let mut corrupted = corpus.map(Error::from).chain(findings);
+        let query = QueryIndex::verify(&arguments.corpus)?.into_iter();
+        let corrupted = corpus.map(Error::from).chain(findings);
+        let corrupted = corrupted.map(CommandError::from);
+        let mut corrupted = corrupted.chain(query.map(CommandError::from));
         if let Some(first) = corrupted.next() {
             for other in corrupted {
-                say(&format!("error: {}", clean(&other.to_string())));
+                say(&format!("error: {}", clean(other.message())));
             }
-            return Err(first.into());
+            return Err(first);
         }
     }
     let corpus = Corpus::open_partial(&arguments.corpus)?;
     let census = Census::take(&corpus)?;
+    let query = cento_query::summary(&arguments.corpus)?;
     let text = if arguments.json {
-        census.json(&corpus, arguments)
+        census.json(&corpus, arguments, query.as_ref())
     } else {
-        census.text(&corpus, arguments)
+        census.text(&corpus, arguments, query.as_ref())
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -102,7 +107,12 @@ impl Census {
         })
     }
 
-    fn text(&self, corpus: &Corpus, arguments: &InfoArguments) -> String {
+    fn text(
+        &self,
+        corpus: &Corpus,
+        arguments: &InfoArguments,
+        query: Option<&UpdatedIndex>,
+    ) -> String {
         let manifest = corpus.manifest();
         let counts = manifest.counts();
         let mut text = clean(&arguments.corpus.display().to_string()).into_owned();
@@ -124,6 +134,10 @@ impl Census {
         let parts = manifest.parts.len() as u64;
         let parts = format!("in {}", counted(parts, "part", "parts"));
         lines.add_with("corpus", size(manifest.bytes_on_disk()), parts);
+        if let Some(query) = query {
+            let pages = format!("of {}", counted(query.pages, "page", "pages"));
+            lines.add_with("query index", size(query.bytes), pages);
+        }
         text.push_str(&lines.render());
         if arguments.verify {
             text.push_str("  all checksums match\n");
@@ -165,7 +179,12 @@ impl Census {
         text
     }
 
-    fn json(&self, corpus: &Corpus, arguments: &InfoArguments) -> String {
+    fn json(
+        &self,
+        corpus: &Corpus,
+        arguments: &InfoArguments,
+        query: Option<&UpdatedIndex>,
+    ) -> String {
         let manifest = corpus.manifest();
         let list = |shares: &[(String, Share)]| -> Vec<serde_json::Value> {
             let shown = shares.iter().take(arguments.top);
@@ -183,6 +202,8 @@ impl Census {
             "counts": manifest.counts(),
             "parts": manifest.parts.len(),
             "corpus_bytes": manifest.bytes_on_disk(),
+            "query_index_bytes": query.map(|query| query.bytes),
+            "query_index_pages": query.map(|query| query.pages),
             "sites": self.sites.len(),
             "largest_sites": list(&self.sites),
             "languages": list(&self.languages),

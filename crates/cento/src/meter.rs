@@ -10,8 +10,8 @@ use cento_scan::{INDEX_STEP, ScanProgress};
 use cento_store::BuildProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::interrupt::{CancelGuard, on_interrupt};
 use crate::output::{number, say, size};
+use crate::session::{StepGuard, StepProgress, begin_step, current};
 
 /// How often the bar is drawn, and how often a line is printed without a terminal.
 const DRAW: Duration = Duration::from_millis(200);
@@ -22,28 +22,35 @@ pub(crate) trait MeteredStep: Send + Sync + 'static {
     /// Asks the step to stop.
     fn cancel(&self);
     /// Returns the current progress; `begun` is when the step started.
-    fn reading(&self, begun: Instant) -> Reading;
+    fn reading(&self, begun: Instant) -> StepProgress;
 }
 
 /// Shows the progress of a step, and cancels it on Ctrl-C, until it is dropped.
 pub(crate) struct Meter {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    _cancel: CancelGuard,
+    _step: StepGuard,
 }
 
 impl Meter {
     /// Starts to show a step.
     pub(crate) fn start<S: MeteredStep>(step: &Arc<S>) -> Meter {
-        let cancelled = Arc::clone(step);
-        let cancel = on_interrupt(move || cancelled.cancel());
+        let begun = Instant::now();
+        let (cancelled, read) = (Arc::clone(step), Arc::clone(step));
+        let registered = begin_step(move || cancelled.cancel(), move || read.reading(begun));
+        if current().is_some_and(|session| session.is_quiet()) {
+            return Meter {
+                stop: None,
+                thread: None,
+                _step: registered,
+            };
+        }
         let (stop, stopped) = channel::<()>();
         let step = Arc::clone(step);
         // If no thread can be started, no progress is shown, and the step runs all the same.
         let thread = std::thread::Builder::new().spawn(move || {
             let terminal = std::io::stderr().is_terminal();
             let bar = terminal.then(new_bar);
-            let begun = Instant::now();
             let wait = if terminal { DRAW } else { LOG };
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 match &bar {
@@ -58,16 +65,9 @@ impl Meter {
         Meter {
             stop: Some(stop),
             thread: thread.ok(),
-            _cancel: cancel,
+            _step: registered,
         }
     }
-}
-
-/// The progress of a step at one moment.
-pub(crate) struct Reading {
-    done: u64,
-    all: u64,
-    line: String,
 }
 
 impl Drop for Meter {
@@ -89,7 +89,7 @@ fn new_bar() -> ProgressBar {
     bar
 }
 
-fn draw(bar: &ProgressBar, reading: &Reading) {
+fn draw(bar: &ProgressBar, reading: &StepProgress) {
     bar.set_length(reading.all.max(reading.done).max(1));
     bar.set_position(reading.done);
     bar.set_message(reading.line.clone());
@@ -101,8 +101,8 @@ impl MeteredStep for BuildProgress {
         BuildProgress::cancel(self);
     }
 
-    fn reading(&self, begun: Instant) -> Reading {
-        Reading {
+    fn reading(&self, begun: Instant) -> StepProgress {
+        StepProgress {
             done: self.bytes(),
             all: self.total_bytes(),
             line: read_line(self, begun),
@@ -141,7 +141,7 @@ impl MeteredStep for cento_flow::Progress {
         cento_flow::Progress::cancel(self);
     }
 
-    fn reading(&self, begun: Instant) -> Reading {
+    fn reading(&self, begun: Instant) -> StepProgress {
         let mut line = format!(
             "{}  {} of {}  {} rows",
             self.stage(),
@@ -153,7 +153,7 @@ impl MeteredStep for cento_flow::Progress {
             line.push_str(&format!("  {} on disk", size(self.spilled())));
         }
         line.push_str(&format!("  {}", minutes(begun.elapsed().as_secs())));
-        Reading {
+        StepProgress {
             done: self.finished(),
             all: self.tasks(),
             line,
@@ -170,7 +170,7 @@ impl MeteredStep for ScanProgress {
         ScanProgress::cancel(self);
     }
 
-    fn reading(&self, begun: Instant) -> Reading {
+    fn reading(&self, begun: Instant) -> StepProgress {
         let moment = self.status();
         let step = format!("{} ({} of {})", moment.name, moment.number, moment.of);
         let detail = if moment.name == INDEX_STEP {
@@ -185,7 +185,7 @@ impl MeteredStep for ScanProgress {
             let (finished, tasks) = (number(flow.finished()), number(flow.tasks()));
             format!("{}  {finished} of {tasks}", flow.stage())
         };
-        Reading {
+        StepProgress {
             done: (moment.share * SCAN_PARTS as f64) as u64,
             all: SCAN_PARTS,
             line: format!(

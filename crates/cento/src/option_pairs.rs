@@ -36,12 +36,12 @@ fn value(option: &Arg) -> String {
         ("site", _) => "ip",
         ("sweep", _) => "k=2..3",
         ("edit_rates", _) => "0.5",
-        ("cover_pages", _) => "3",
+        ("cover_pages" | "copies", _) => "3",
         (_, "URL") => "http://a.example/",
         (_, "ROLE=NAME") => "text=body",
         (_, "SIZE") => "64M",
         (_, "SHARE" | "R" | "THETA" | "RESEMBLANCE" | "MEAN" | "DEVIATION") => "0.5",
-        (_, "N" | "NUMBER" | "K" | "M" | "C" | "T" | "BYTES" | "SECONDS") => "3",
+        (_, "N" | "NUMBER" | "K" | "M" | "C" | "T" | "BYTES" | "SECONDS" | "MULTIPLE") => "3",
         _ => "word",
     };
     value.to_owned()

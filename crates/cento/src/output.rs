@@ -8,12 +8,22 @@ use unicode_width::UnicodeWidthStr;
 
 pub(crate) use cento_report::format::{number, size};
 
+use crate::session::{captured_note, captured_output};
+
 /// Writes to standard output. A closed pipe (`cento … | head`) is not an error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+    print_while_read(bytes).map(|_| ())
+}
+
+/// Writes to standard output. Returns false if nobody reads it any more.
+pub(crate) fn print_while_read(bytes: &[u8]) -> io::Result<bool> {
+    if captured_output(bytes) {
+        return Ok(true);
+    }
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        outcome => outcome.map(|()| true),
     }
 }
 
@@ -25,6 +35,9 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// Writes a line to standard error. Errors are ignored: a closed standard error must not end the
 /// command.
 pub(crate) fn say(line: &str) {
+    if captured_note(line) {
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use cento_file::Checksum;
+use cento_find::passages::ListedPair;
 use cento_find::{read_table, row_values};
 use serde_json::{Map, Value};
 
@@ -14,8 +15,8 @@ use crate::command_error::CommandError;
 /// duplicates and overlaps, and of quilts.
 const COLUMNS: [(&str, &str); 3] = [("a", "b"), ("page", "of"), ("page", "source")];
 
-/// A digest of a list, and its pairs of URLs.
-pub(crate) type PairList = (String, Vec<(String, String)>);
+/// A digest of a list, and its pairs.
+pub(crate) type PairList = (String, Vec<ListedPair>);
 
 /// Reads the pairs of a table.
 pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
@@ -25,12 +26,13 @@ pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
     let mut add = |row: &Map<String, Value>| -> Result<(), CommandError> {
         let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
         let pair = COLUMNS.iter().find_map(|(a, b)| text(a).zip(text(b)));
-        pairs.push(pair.ok_or_else(|| {
+        let (a, b) = pair.ok_or_else(|| {
             CommandError::usage(
                 format!("a row of {} has no pair of URLs", path.display()),
                 "the columns are a and b, page and of, or page and source",
             )
-        })?);
+        })?;
+        pairs.push(ListedPair::new(&a, &b));
         Ok(())
     };
     match path.extension().and_then(|ending| ending.to_str()) {
@@ -63,11 +65,11 @@ pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
             }
         }
         Some("csv") => {
-            let text = std::fs::read_to_string(path).map_err(failed)?;
-            let mut records = csv_records(&text).into_iter();
-            let names = records.next().unwrap_or_default();
+            let mut records = CsvRecords::new(BufReader::new(File::open(path).map_err(failed)?));
+            let names = records.next().transpose().map_err(failed)?;
+            let names = names.unwrap_or_default();
             for cells in records {
-                let cells = cells.into_iter().map(Value::String);
+                let cells = cells.map_err(failed)?.into_iter().map(Value::String);
                 add(&names.iter().cloned().zip(cells).collect())?;
             }
         }
@@ -81,40 +83,83 @@ pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
     Ok((digest, pairs))
 }
 
-/// The records of a CSV file (RFC 4180).
-fn csv_records(text: &str) -> Vec<Vec<String>> {
-    let mut records = Vec::new();
-    let (mut record, mut cell) = (Vec::new(), String::new());
-    let (mut quoted, mut begun) = (false, false);
-    let mut letters = text.trim_start_matches('\u{feff}').chars().peekable();
+/// The most bytes of a record: a quote that is never closed would read the whole file.
+const LONGEST_RECORD: usize = 16 << 20;
+
+/// The records of a CSV file (RFC 4180), one at a time.
+struct CsvRecords<R> {
+    input: R,
+    is_first: bool,
+}
+
+impl<R: BufRead> CsvRecords<R> {
+    fn new(input: R) -> CsvRecords<R> {
+        CsvRecords {
+            input,
+            is_first: true,
+        }
+    }
+
+    /// Reads lines until all quotes are closed. None at the end of the file.
+    fn lines(&mut self) -> std::io::Result<Option<String>> {
+        let (mut record, mut quotes) = (Vec::new(), 0);
+        loop {
+            let begin = record.len();
+            let read = self.input.read_until(b'\n', &mut record)?;
+            quotes += record[begin..].iter().filter(|&&byte| byte == b'"').count();
+            if record.len() > LONGEST_RECORD {
+                return Err(std::io::Error::other("a record is longer than 16 MiB"));
+            }
+            if read == 0 || quotes.is_multiple_of(2) {
+                break;
+            }
+        }
+        let text = String::from_utf8(record);
+        let text = text.map_err(|_| std::io::Error::other("the file is not UTF-8"))?;
+        Ok((!text.is_empty()).then_some(text))
+    }
+}
+
+impl<R: BufRead> Iterator for CsvRecords<R> {
+    type Item = std::io::Result<Vec<String>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let text = match self.lines() {
+                Ok(text) => text?,
+                Err(error) => return Some(Err(error)),
+            };
+            let text = match std::mem::take(&mut self.is_first) {
+                true => text.trim_start_matches('\u{feff}'),
+                false => &text,
+            };
+            let cells = csv_cells(text.trim_end_matches(['\r', '\n']));
+            if cells.len() > 1 || cells.first().is_some_and(|cell| !cell.is_empty()) {
+                return Some(Ok(cells));
+            }
+        }
+    }
+}
+
+/// The cells of a record.
+fn csv_cells(record: &str) -> Vec<String> {
+    let (mut cells, mut cell) = (Vec::new(), String::new());
+    let mut is_quoted = false;
+    let mut letters = record.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '"' if quoted && letters.peek() == Some(&'"') => {
+            '"' if is_quoted && letters.peek() == Some(&'"') => {
                 letters.next();
                 cell.push('"');
             }
-            '"' if quoted => quoted = false,
-            '"' if cell.is_empty() => (quoted, begun) = (true, true),
-            ',' if !quoted => {
-                record.push(std::mem::take(&mut cell));
-                begun = true;
-            }
-            '\r' if !quoted => {}
-            '\n' if !quoted => {
-                if begun || !cell.is_empty() {
-                    record.push(std::mem::take(&mut cell));
-                    records.push(std::mem::take(&mut record));
-                }
-                begun = false;
-            }
+            '"' if is_quoted => is_quoted = false,
+            '"' if cell.is_empty() => is_quoted = true,
+            ',' if !is_quoted => cells.push(std::mem::take(&mut cell)),
             letter => cell.push(letter),
         }
     }
-    if begun || !cell.is_empty() {
-        record.push(cell);
-        records.push(record);
-    }
-    records
+    cells.push(cell);
+    cells
 }
 
 #[cfg(test)]
@@ -125,8 +170,9 @@ mod tests {
     fn csv_with_quotes_and_line_breaks_is_read() {
         let text =
             "page,of\r\n\"http://a/?x=\"\"1\"\",2\",http://b/\r\n\r\nhttp://c/,\"two\nlines\"";
+        let records: std::io::Result<Vec<Vec<String>>> = CsvRecords::new(text.as_bytes()).collect();
         assert_eq!(
-            csv_records(text),
+            records.unwrap(),
             [
                 ["page", "of"],
                 ["http://a/?x=\"1\",2", "http://b/"],
@@ -143,8 +189,10 @@ mod tests {
             "{\"page\": \"x\", \"of\": \"y\"}\n{\"a\": \"p\", \"b\": \"q\", \"page\": \"r\"}\n";
         std::fs::write(&path, lines).unwrap();
         let (_, pairs) = read(&path).unwrap();
-        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(pairs, [pair("x", "y"), pair("p", "q")]);
+        assert_eq!(
+            pairs,
+            [ListedPair::new("x", "y"), ListedPair::new("p", "q")]
+        );
         std::fs::write(&path, "{\"url\": \"x\"}\n").unwrap();
         assert!(read(&path).is_err());
     }

@@ -1,14 +1,16 @@
 //! `cento passages`.
 
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_align::{Aligner, Document, Fold};
 use cento_figure::csv_cell;
+use cento_file::Output;
 use cento_find::passages::{
-    CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice,
-    PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
+    CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, ListedPair, PASSAGES_TABLE,
+    PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
 };
 use cento_find::{CorpusPages, Findings};
 use cento_report::format::{counted, percent};
@@ -22,7 +24,6 @@ use crate::command_error::CommandError;
 use crate::command_line::{refuse, refuse_all};
 use crate::corpora::{is_corpus, open_corpora};
 use crate::figures::FigureArguments;
-use crate::files::write_file;
 use crate::output::{Lines, clean, number, print, say, shortened, table};
 use crate::passage_files::ComparedFile;
 use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
@@ -45,7 +46,7 @@ a_end_char, b_begin_char, b_end_char (Unicode characters), words (in a), identic
 identical words), kind (verbatim, edited, scattered).
 
 Table in CORPUS/findings/passages/RUN, strongest passage first (--out and --json export it):
-  passages  a_id, a, b_id, b, the columns above, earlier (b, same, or unknown if a date is missing),
+  passages  a_id, a, b_id, b, the columns above, earlier (b, same, or unknown if dates do not decide),
             a_date, a_dated_by (published or fetched), b_date, b_dated_by, attributed (a links to b
             or its domain; null on one domain)
 and in CORPUS/findings/passage-clusters/RUN with --clusters, most pages first:
@@ -78,14 +79,16 @@ pub(crate) struct PassagesArguments {
     /// page and of, or page and source
     #[arg(long, value_name = "FILE")]
     pub(crate) pairs: Option<PathBuf>,
-    /// How words are compared: none, or ocr to tolerate confusable letters and words hyphenated at
-    /// the end of a line
+    /// How words are compared: none, or ocr to tolerate confusable letters, words hyphenated at the
+    /// end of a line, and words split in two
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) fold: FoldArgument,
     /// Minimum length of a passage, in characters on each side
     #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) min_chars: u32,
-    /// Choose pairs by fingerprints on at most this many pages: one on p pages makes p²/2 pairs
+    /// What is on more pages than this is boilerplate: its fingerprints do not make pairs (unless
+    /// --of or --pairs chooses them), and paragraphs with which a page begins or ends are not
+    /// compared
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) max_pages: u32,
     /// List passages that are on at least three pages, with their first appearance and their spread
@@ -94,8 +97,8 @@ pub(crate) struct PassagesArguments {
     pub(crate) clusters: bool,
     /// Write the inputs without the passages that an earlier page has to the folder of --output,
     /// with a table cuts.csv of what was cut and why. JSON Lines and text files keep their format,
-    /// HTML files become plain paragraphs, WARC records become conversion records of plain text;
-    /// Parquet and ARC are refused
+    /// HTML files become plain paragraphs, WARC records become conversion records of plain text,
+    /// and in Parquet tables the column with the text changes; ARC is refused
     #[arg(long, requires = "output", conflicts_with_all = ["clusters", "of", "pairs"], help_heading = "Output")]
     pub(crate) strip: bool,
     /// Folder for --strip. It must not contain inputs or be inside an input folder; existing files
@@ -172,7 +175,7 @@ impl PassagesArguments {
     }
 
     /// Resolves the parameters of an analysis of a corpus, and the listed pairs.
-    fn resolve(&self) -> Result<(PassagesParams, Vec<(String, String)>), CommandError> {
+    fn resolve(&self) -> Result<(PassagesParams, Vec<ListedPair>), CommandError> {
         let (pairs, listed) = match (&self.of, &self.pairs) {
             (Some(url), _) => (PairChoice::Of(url.clone()), Vec::new()),
             (None, Some(file)) => {
@@ -181,9 +184,6 @@ impl PassagesArguments {
             }
             (None, None) => (PairChoice::All, Vec::new()),
         };
-        if matches!(pairs, PairChoice::Of(_) | PairChoice::Listed(_)) {
-            refuse(&["max_pages"], "no fingerprint is ignored for chosen pairs")?;
-        }
         let params = PassagesParams {
             pairs,
             fold: self.fold.into(),
@@ -383,38 +383,24 @@ fn write_stripped(
     let Some(corpus) = source.corpora().first() else {
         return Ok(());
     };
-    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier\r\n";
-    let (mut cuts, mut rows) = (0u64, heading.to_owned());
+    let table = output.join("cuts.csv");
+    if !arguments.overwrite && table.symlink_metadata().is_ok() {
+        return Err(cento_find::Error::Exists(table).into());
+    }
     let (mut files, mut replaced) = (0, 0);
     strip(
         corpus,
         findings,
         output,
         arguments.overwrite,
-        |row| {
-            cuts += 1;
-            rows.push_str(&format!(
-                "{},{},{},{},{},{},{},{},{},{}\r\n",
-                row.a_id,
-                csv_cell(&row.a),
-                row.a_begin,
-                row.a_end,
-                row.b_id,
-                csv_cell(&row.b),
-                row.kind,
-                row.words,
-                row.identical,
-                row.earlier
-            ));
-            Ok(())
-        },
+        arguments.analysis.resources.machine.memory(),
         |filtered| {
             files += 1;
             replaced += filtered.rewritten.replaced;
             Ok(())
         },
     )?;
-    write_file(&output.join("cuts.csv"), rows.as_bytes())?;
+    let cuts = write_cuts(findings, &table)?;
     say(&clean(&format!(
         "{}: {} written, {} cut from {}, see cuts.csv",
         output.display(),
@@ -423,6 +409,39 @@ fn write_stripped(
         counted(replaced, "page", "pages")
     )));
     Ok(())
+}
+
+/// Writes the table of what was cut; returns the number of its rows.
+fn write_cuts(findings: &Findings, path: &Path) -> Result<u64, CommandError> {
+    let failed = |error: std::io::Error| CommandError::io(path, &error);
+    let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
+    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier\r\n";
+    file.write_all(heading.as_bytes()).map_err(failed)?;
+    let mut cuts = 0;
+    for row in findings.rows(PASSAGES_TABLE)? {
+        let row = row?;
+        cuts += 1;
+        write!(
+            file,
+            "{},{},{},{},{},{},{},{},{},{}\r\n",
+            row.a_id,
+            csv_cell(&row.a),
+            row.a_begin,
+            row.a_end,
+            row.b_id,
+            csv_cell(&row.b),
+            row.kind,
+            row.words,
+            row.identical,
+            row.earlier
+        )
+        .map_err(failed)?;
+    }
+    let file = file
+        .into_inner()
+        .map_err(|error| failed(error.into_error()))?;
+    file.finish().map_err(failed)?;
+    Ok(cuts)
 }
 
 /// A row of the table with the texts of the passage.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use cento_find::precedence::date_relation;
 use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, sample};
 use cento_find::{Findings, read_table, row_values};
 use cento_scan::Analysis;
@@ -254,14 +255,17 @@ fn described(quilt: &Value) -> String {
     let patches = quilt["patches"].as_array().map_or(&[][..], Vec::as_slice);
     for patch in patches.iter().take(10) {
         let mut about = Vec::new();
+        let dated_by = |side: &str| text_of(&patch[side]);
+        let (page_by, source_by) = (dated_by("page_dated_by"), dated_by("source_dated_by"));
+        let relation = |is_earlier| date_relation(&source_by, &page_by, is_earlier, "the page");
         match patch["earlier"].as_str() {
-            Some("page") => about.push("dated later"),
-            Some("source") => about.push("dated earlier"),
-            Some("same") => about.push("same date"),
+            Some("page") => about.push(relation(false)),
+            Some("source") => about.push(relation(true)),
+            Some("same") => about.push("same date".to_owned()),
             _ => {}
         }
         if patch["attributed"] == true {
-            about.push("attributed");
+            about.push("attributed".to_owned());
         }
         let share = percent(&patch["share"]);
         let about = match about.is_empty() {
@@ -307,7 +311,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
             "earlier sources",
             number(counts.earlier_sources),
             format!(
-                "of {} with known dates, of {} in all",
+                "of {} where dates decide, of {} in all",
                 number(dated),
                 number(counts.patches)
             ),

@@ -161,6 +161,7 @@ impl ReadingArguments {
             limits: (&parameters.limits).into(),
             // The store decides.
             helpers: 0,
+            prompt: false,
             remote: RemoteSettings {
                 retries: self.retries,
                 stall_timeout: Duration::from_secs(self.stall_timeout),
@@ -212,7 +213,7 @@ impl ReadingArguments {
 }
 
 impl LimitArguments {
-    fn apply(&self, limits: &mut PageLimits) {
+    pub(crate) fn apply(&self, limits: &mut PageLimits) {
         set(&mut limits.max_page_bytes, bytes(self.max_page));
         set(&mut limits.max_ratio, self.max_ratio);
         set(&mut limits.max_header_bytes, bytes(self.max_header));

@@ -133,16 +133,18 @@ pub(crate) fn report_file(
 
 /// Opens a file in the default application of the desktop, if there is one.
 pub(crate) fn open(file: &Path) {
+    open_target(&file.display().to_string());
+}
+
+/// Opens a file or an address in the default application of the desktop, if there is one.
+pub(crate) fn open_target(target: &str) {
     let opener = if cfg!(target_os = "macos") {
         "open"
     } else {
         "xdg-open"
     };
-    let outcome = std::process::Command::new(opener).arg(file).status();
+    let outcome = std::process::Command::new(opener).arg(target).status();
     if !outcome.is_ok_and(|status| status.success()) {
-        say(&format!(
-            "note: {opener} cannot open the report: {}",
-            clean(&file.display().to_string())
-        ));
+        say(&format!("note: {opener} cannot open {}", clean(target)));
     }
 }

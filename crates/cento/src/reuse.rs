@@ -196,12 +196,13 @@ fn compare(
     source: &Arc<CorpusPages>,
     params: &ReuseParams,
 ) -> Result<ExitCode, CommandError> {
-    let comparison =
-        scheme_comparison::compare(source, params, arguments.labelled.as_deref(), |params| {
-            arguments.analysis.run(&arguments.corpus, |workplace| {
-                Reuse.run(source, &json!(params), workplace)
-            })
-        })?;
+    let memory = arguments.analysis.resources.machine.memory();
+    let labelled = arguments.labelled.as_deref();
+    let comparison = scheme_comparison::compare(source, params, labelled, memory, |params| {
+        arguments.analysis.run(&arguments.corpus, |workplace| {
+            Reuse.run(source, &json!(params), workplace)
+        })
+    })?;
     if let Some(folder) = &arguments.figures {
         let figures = scheme_comparison::figures(&comparison);
         arguments.figure_format.write(folder, &figures)?;

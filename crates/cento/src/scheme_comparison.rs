@@ -35,11 +35,12 @@ pub(crate) struct SchemeResult {
     quality: Option<Vec<CategoryQuality>>,
 }
 
-/// Runs all schemes. `run` runs one.
+/// Runs all schemes. `run` runs one. The pairs of two schemes are in memory at once.
 pub(crate) fn compare(
     source: &Arc<CorpusPages>,
     params: &ReuseParams,
     labelled: Option<&Path>,
+    memory: u64,
     run: impl Fn(&ReuseParams) -> Result<Findings, CommandError>,
 ) -> Result<Vec<SchemeResult>, CommandError> {
     let labelled = labelled
@@ -55,7 +56,7 @@ pub(crate) fn compare(
         })?;
         let memory_bytes = peak_memory().filter(|_| !findings.known);
         let summary: ReuseSummary = findings.summary()?;
-        let categories = PairCategories::read(&findings)?;
+        let categories = PairCategories::read(&findings, memory)?;
         let kgram = reference.as_ref().unwrap_or(&categories);
         results.push(SchemeResult {
             scheme,

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use cento_store::{BuildProgress, Corpus};
 use cento_synth::{
-    Check, CheckSummary, Mix, PageKind, REUSE, REUSE_PAIRS, SynthSettings, Synthesis,
-    SynthesisSummary, write_reuse_pairs,
+    BLOG, BlogSummary, Check, CheckSummary, Mix, PageKind, REUSE, REUSE_PAIRS, SynthSettings,
+    Synthesis, SynthesisSummary, write_blog, write_reuse_pairs,
 };
 use clap::Args;
 use serde_json::json;
@@ -147,6 +147,17 @@ pub(crate) struct SynthArguments {
         conflicts_with = "check"
     )]
     pub(crate) reuse_pairs: Option<u64>,
+
+    /// Also write a site of N pages with the statistics of the blog of Ardi & Heidemann (4626
+    /// pages) to DIR/blog.jsonl, for `cento trial`
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Text",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+        conflicts_with = "check"
+    )]
+    pub(crate) blog: Option<u64>,
 
     /// Only articles, and content with an explicit share
     #[arg(long, help_heading = "Shares of content", conflicts_with = "check")]
@@ -308,6 +319,10 @@ fn make(
         Some(pairs) => write_reuse_pairs(&settings, pairs, &folder.join(REUSE))?,
         None => 0,
     };
+    let blog = match arguments.blog {
+        Some(pages) => Some(write_blog(&settings, pages, folder)?),
+        None => None,
+    };
     let seconds = begun.elapsed().as_secs_f64();
     print(&if arguments.json {
         let kinds: serde_json::Map<String, serde_json::Value> = made
@@ -319,11 +334,12 @@ fn make(
             "folder": folder, "pages": arguments.pages, "kinds": kinds, "files": made.files,
             "files_from_before": made.files_from_before, "originals": made.originals,
             "payload_bytes": made.payload_bytes, "archive_bytes": made.archive_bytes,
-            "truth_bytes": made.truth_bytes, "reuse_pairs": reuse_pairs, "seconds": seconds,
+            "truth_bytes": made.truth_bytes, "reuse_pairs": reuse_pairs,
+            "blog_pages": blog.map(|blog| blog.pages), "seconds": seconds,
         });
         format!("{object}\n")
     } else {
-        summary(arguments, folder, &made, reuse_pairs, seconds)
+        summary(arguments, folder, &made, reuse_pairs, blog, seconds)
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -333,6 +349,7 @@ fn summary(
     folder: &Path,
     made: &SynthesisSummary,
     reuse_pairs: u64,
+    blog: Option<BlogSummary>,
     seconds: f64,
 ) -> String {
     let mut lines = Lines::default();
@@ -352,6 +369,15 @@ fn summary(
     if reuse_pairs > 0 {
         let remark = format!("labelled, in {REUSE}/{REUSE_PAIRS}");
         lines.add_with("reuse pairs", number(reuse_pairs), remark);
+    }
+    if let Some(blog) = blog {
+        let remark = format!(
+            "with {} chunks, {} distinct, {} of them more than 20 times, in {BLOG}",
+            number(blog.chunks),
+            number(blog.distinct),
+            number(blog.frequent)
+        );
+        lines.add_with("blog pages", number(blog.pages), remark);
     }
     let rate = match made.files_from_before {
         0 => format!(

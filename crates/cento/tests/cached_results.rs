@@ -55,6 +55,20 @@ const COMMANDS: &[CachedCommand] = &[
         choices: &[&["one.cento", "two.cento"]],
     },
     CachedCommand {
+        always: &["reuse"],
+        choices: &[
+            &["one.cento", "two.cento"],
+            &["", "--against two.cento", "--against one.cento"],
+            &["", "--scheme dct", "--scheme winnow:k=2,w=4"],
+            &["", "--most 0.9", "--partial-share 0.3"],
+            &["", "--min-shared 2"],
+            &["", "--max-pages 3"],
+            &["", "--frequent 3"],
+            &["", "--frame"],
+            &["", "--style reuse", "--style reuse,alias"],
+        ],
+    },
+    CachedCommand {
         always: &["quilts"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -65,6 +79,15 @@ const COMMANDS: &[CachedCommand] = &[
             &["", "--foreign none"],
             &["", "--min-share 0.2"],
             &["", "--collapse"],
+        ],
+    },
+    CachedCommand {
+        always: &["passages"],
+        choices: &[
+            &["one.cento", "two.cento"],
+            &["", "--min-chars 40"],
+            &["", "--fold ocr"],
+            &["", "--max-pages 3"],
         ],
     },
     CachedCommand {

@@ -66,13 +66,23 @@ fn inputs(sandbox: &Sandbox, random: &mut Random) {
 }
 
 /// Analyses that print all rows of their main table.
-const ANALYSES: [&[&str]; 6] = [
+const ANALYSES: [&[&str]; 9] = [
     &["copies", "c.cento", "--json"],
     &["overlap", "c.cento", "--json"],
     &["overlap", "c.cento", "--servers", "--json"],
+    &["reuse", "c.cento", "--json"],
     &["quilts", "c.cento", "-c", "2", "--json"],
+    &["passages", "c.cento", "--min-chars", "60", "--json"],
     &["phrases", "c.cento", "--json"],
     &["detect", "c.cento", "--labels", "l.labels", "--json"],
+    &[
+        "query",
+        "c.cento",
+        "http://site1.example/1",
+        "--top",
+        "0",
+        "--json",
+    ],
 ];
 
 fn set_up(sandbox: &Sandbox, random: &mut Random) {
@@ -114,6 +124,7 @@ fn a_killed_command_gives_the_same_results_when_run_again() {
     let mean = begun.elapsed() / ANALYSES.len() as u32;
     for _ in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
         let chosen = random.below(ANALYSES.len() as u64) as usize;
         let memory = ["16M", "64M", "1G"][random.below(3) as usize];
         let mut arguments = ANALYSES[chosen].to_vec();

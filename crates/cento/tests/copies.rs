@@ -6,7 +6,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use support::Sandbox;
+use support::{Archive, Sandbox};
 
 /// A corpus with duplicates, a near-duplicate and a mirror.
 fn pages() -> Sandbox {
@@ -161,4 +161,27 @@ fn all_duplicates_of_a_synthetic_crawl_are_found() {
 #[test]
 fn help_is_unchanged() {
     assert_snapshot!(Sandbox::new().run(&["copies", "--help"]));
+}
+
+/// Regression: the fate of a record that shares its compressed member with others was forgotten
+/// when the archive had to be divided, so that the first duplicate was kept.
+#[test]
+fn duplicates_in_one_compressed_member_are_removed() {
+    let sandbox = Sandbox::new();
+    let mut archive = Archive::default();
+    for at in 0..4 {
+        let text = "The same words on every page, which are nevertheless more than a few.";
+        archive.page(
+            &format!("http://site{at}.example/"),
+            &format!("<p>{text}</p><!--{at}-->"),
+        );
+    }
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &archive.bytes).unwrap();
+    sandbox.write("in/one.warc.gz", encoder.finish().unwrap());
+    sandbox.succeed(&["index", "in", "-o", "x.cento"]);
+    sandbox.succeed(&["copies", "x.cento", "--filter", "-o", "out"]);
+    sandbox.succeed(&["index", "out", "-o", "y.cento"]);
+    let rows = sandbox.succeed(&["copies", "y.cento", "--json"]);
+    assert_eq!(rows, "", "one page is left");
 }

@@ -108,7 +108,8 @@ fn pages_with_too_many_chunks_or_too_long_a_url_are_rejected() {
     );
 }
 
-/// Covers copies, overlap and replication; other tests cover quilts, phrases and labels.
+/// Covers copies, overlap, replication, reuse and the index for queries; other tests cover quilts,
+/// phrases and labels.
 #[test]
 fn comparing_the_worst_pages_stays_within_the_documented_memory() {
     let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {
@@ -136,12 +137,16 @@ fn comparing_the_worst_pages_stays_within_the_documented_memory() {
         let sandbox = Sandbox::new();
         sandbox.write(&format!("pages/1-{name}"), &page);
         sandbox.write(&format!("pages/2-{name}"), format!("{page} and more"));
+        sandbox.write("small.txt", "a few words of a small page");
         sandbox.succeed(&["index", "pages", "--memory", "64M", "-o", "c.cento"]);
         for question in [
             &["copies", "c.cento"][..],
             &["overlap", "c.cento"],
             &["overlap", "c.cento", "--chunk", "words:3"],
             &["overlap", "c.cento", "--replication"],
+            &["reuse", "c.cento"],
+            &["reuse", "c.cento", "--scheme", "kgram"],
+            &["query", "c.cento", "small.txt"],
         ] {
             let mut arguments = question.to_vec();
             arguments.extend(["--memory", "64M", "--threads", "2"]);

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::Sandbox;
+use support::{Archive, Sandbox};
 
 use serde_json::Value;
 
@@ -118,7 +118,10 @@ fn ocr_noise_is_tolerated_on_request() {
         .replace("the", "tbe")
         .replace("carry", "cany")
         .replace("bridge", "hridge")
-        .replace("pillars", "piliars");
+        .replace("pillars", "piliars")
+        .replace("committee", "comm ittee")
+        .replace("traffic", "traf fic")
+        .replace("minutes", "min\nutes");
     sandbox.write("clean.txt", PASSAGE);
     sandbox.write("scan.txt", noisy);
     let share = |more: &[&str]| {
@@ -128,8 +131,9 @@ fn ocr_noise_is_tolerated_on_request() {
             .map(|row| row["identical"].as_f64().unwrap())
             .fold(0.0, f64::max)
     };
-    assert!(share(&["--fold", "ocr"]) > 0.9);
-    assert!(share(&["--fold", "ocr"]) > share(&[]) + 0.1);
+    // "cany" is not read as "carry": the letters are too different.
+    assert!((0.95..1.0).contains(&share(&["--fold", "ocr"])));
+    assert!(share(&[]) < 0.8);
 }
 
 /// Three pages with the passage, two of them dated, and one without it.
@@ -201,7 +205,7 @@ fn the_direction_of_passages_of_a_corpus_follows_dates() {
     let text = sandbox.succeed(&["passages", "x.cento"]);
     assert!(text.contains("3 verbatim, 0 edited, 0 scattered"), "{text}");
     assert!(
-        text.contains("The second page is earlier (published 2019-03-02"),
+        text.contains("The second page was published earlier than the first (published 2019-03-02"),
         "{text}"
     );
 }
@@ -272,6 +276,130 @@ fn text_and_html_files_are_stripped() {
     assert_eq!(read("out/a.txt"), format!("{PASSAGE} End of it."));
     assert_eq!(read("out/b.txt"), own);
     assert!(read("out/c.html").ends_with("<p>1 &lt; 2</p>\n"));
+}
+
+#[test]
+fn archives_are_stripped_record_by_record() {
+    let own = "Some words of introduction that are only here and nowhere else, at least so far.";
+    for name in ["crawl.warc", "crawl.warc.gz", "whole.warc.gz"] {
+        let sandbox = Sandbox::new();
+        let mut archive = match name {
+            "crawl.warc.gz" => Archive::gzip(),
+            _ => Archive::default(),
+        };
+        archive.page("http://one.example/", &format!("<p>{PASSAGE}</p>"));
+        archive.page(
+            "http://two.example/",
+            &format!("<p>{own}</p><p>{PASSAGE}</p>"),
+        );
+        archive.page(
+            "http://three.example/",
+            "<p>A third page, which stays as it is.</p>",
+        );
+        let bytes = match name {
+            // All records in one member, which has to be divided.
+            "whole.warc.gz" => gzip(&archive.bytes),
+            _ => archive.bytes,
+        };
+        sandbox.write(&format!("in/{name}"), bytes);
+        sandbox.succeed(&["index", "in", "-o", "x.cento"]);
+        sandbox.succeed(&["passages", "x.cento", "--strip", "-o", "out"]);
+        sandbox.succeed(&["index", "out", "-o", "y.cento"]);
+        let third = "A third page, which stays as it is.";
+        for (host, text) in [("one", PASSAGE), ("two", own), ("three", third)] {
+            let url = format!("http://{host}.example/");
+            let rows = objects(&sandbox.succeed(&["cat", "y.cento", "--url", &url, "--json"]));
+            assert_eq!(rows[0]["text"], text, "{name}");
+        }
+        let folder = std::fs::read_dir(sandbox.path("out")).unwrap();
+        assert_eq!(folder.count(), 2, "{name}: the archive and cuts.csv");
+        // Nothing is left to strip.
+        let rows = sandbox.succeed(&["passages", "y.cento", "--json"]);
+        assert_eq!(rows, "");
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn pairs_come_from_the_tables_of_other_analyses() {
+    let sandbox = corpus();
+    for (analysis, more) in [
+        ("reuse", &[][..]),
+        ("overlap", &[]),
+        (
+            "copies",
+            &["--scheme", "resemblance", "--resemblance", "0.5"],
+        ),
+        ("passages", &[]),
+    ] {
+        for ending in ["csv", "jsonl", "parquet"] {
+            let table = format!("{analysis}.{ending}");
+            let arguments = [&[analysis, "x.cento", "--out", &table][..], more].concat();
+            sandbox.succeed(&arguments);
+            let rows = sandbox.succeed(&["passages", "x.cento", "--pairs", &table, "--json"]);
+            let rows = objects(&rows);
+            match analysis {
+                "reuse" | "passages" => assert_eq!(rows.len(), 3, "{table}"),
+                _ => assert!(rows.len() <= 3, "{table}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_that_was_published_before_another_was_fetched_need_not_be_earlier() {
+    let sandbox = Sandbox::new();
+    // `Archive` says that it was fetched in 2024.
+    let mut archive = Archive::default();
+    archive.page(
+        "http://fetched.example/",
+        &format!("<p>{PASSAGE}</p><p>One.</p>"),
+    );
+    sandbox.write("in/crawl.warc", archive.bytes);
+    let dated = |name: &str, date: &str| {
+        let html = format!("<p>{PASSAGE}</p><p>Of {name}.</p>");
+        let url = format!("http://{name}.example/");
+        serde_json::json!({ "url": url, "html": html, "date": date })
+    };
+    sandbox.write(
+        "in/pages.jsonl",
+        format!(
+            "{}\n{}\n",
+            dated("old", "1999-01-01"),
+            dated("new", "2090-01-01")
+        ),
+    );
+    sandbox.succeed(&["index", "in", "-o", "x.cento"]);
+    let rows = objects(&sandbox.succeed(&["passages", "x.cento", "--json"]));
+    let mut found: Vec<(&str, &str, &str)> = rows
+        .iter()
+        .map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap();
+            (text("a"), text("b"), text("earlier"))
+        })
+        .collect();
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [
+            ("http://fetched.example/", "http://old.example/", "unknown"),
+            ("http://new.example/", "http://fetched.example/", "b"),
+            ("http://new.example/", "http://old.example/", "b"),
+        ]
+    );
+    let text = sandbox.succeed(&["passages", "x.cento"]);
+    for sentence in [
+        "The second page was fetched before the first was published (fetched 20",
+        "Their dates do not say which is earlier (fetched 20",
+        "The second page was published earlier than the first (published 1999-01-01",
+    ] {
+        assert!(text.contains(sentence), "{sentence}: {text}");
+    }
 }
 
 #[test]

@@ -38,18 +38,25 @@ pub fn filter(
 ) -> Result<()> {
     // Pairs are sorted by page id and hence by input, so one input's pages are in memory at a time.
     let mut removed = RemovedRecords::open(findings)?;
-    let mut fates_of = |ordinal| removed.of_input(ordinal);
-    rewrite_inputs(corpus, named, folder, overwrite, &mut fates_of, each)
+    rewrite_inputs(corpus, named, folder, overwrite, &mut removed, each)
 }
 
-/// Writes the named inputs of a corpus, or all if none is named, to `folder`. `fates_of` returns
-/// what happens to the records of an input; it is called with ascending ordinals.
+/// What happens to the records of the inputs of a corpus.
+pub(crate) trait RecordFates {
+    /// Prepares for an input. Ordinals ascend from call to call.
+    fn open_input(&mut self, ordinal: u32) -> Result<()>;
+
+    /// What happens to a record of the input. Ordinals ascend, and each is asked for twice at most.
+    fn fate(&mut self, record: u32) -> Result<Fate>;
+}
+
+/// Writes the named inputs of a corpus, or all if none is named, to `folder`.
 pub(crate) fn rewrite_inputs(
     corpus: &Corpus,
     named: &[String],
     folder: &Path,
     overwrite: bool,
-    fates_of: &mut dyn FnMut(u32) -> Result<HashMap<u32, Fate>>,
+    fates: &mut dyn RecordFates,
     mut each: impl FnMut(&Filtered) -> Result<()>,
 ) -> Result<()> {
     let known = corpus.listed_inputs()?;
@@ -68,10 +75,16 @@ pub(crate) fn rewrite_inputs(
     let outputs = outputs(&chosen, folder)?;
     check_outputs(&known, &chosen, &outputs, folder, overwrite)?;
     for ((ordinal, input), output) in chosen.iter().zip(outputs) {
-        let mut fates = fates_of(*ordinal)?;
+        fates.open_input(*ordinal)?;
+        let mut failure = None;
         let rewritten = rewrite(input, &settings, &output, &mut |record| {
-            fates.remove(&record).unwrap_or(Fate::Keep)
+            let fate = fates.fate(record).map_err(|error| failure = Some(error));
+            fate.unwrap_or(Fate::Keep)
         })?;
+        if let Some(error) = failure {
+            let _ = std::fs::remove_file(&output);
+            return Err(error);
+        }
         // The numbers of records are wrong if the input grew or was replaced while it was read.
         let listed = known.iter().find(|listed| listed.ordinal == *ordinal);
         if let (Err(error), true) = (check_unchanged(input.clone(), listed), output.exists()) {
@@ -259,6 +272,8 @@ fn check_outputs(
 /// The table of pairs, read input by input.
 struct RemovedRecords {
     rows: Peekable<Box<dyn Iterator<Item = Result<CopyPairRow>>>>,
+    /// Those of the input.
+    fates: HashMap<u32, Fate>,
 }
 
 impl RemovedRecords {
@@ -266,12 +281,14 @@ impl RemovedRecords {
         let rows: Box<dyn Iterator<Item = _>> = Box::new(findings.rows(PAIRS)?);
         Ok(RemovedRecords {
             rows: rows.peekable(),
+            fates: HashMap::new(),
         })
     }
+}
 
-    /// Returns what happens to the records of an input. Ordinals must ascend from call to call.
-    fn of_input(&mut self, input: u32) -> Result<HashMap<u32, Fate>> {
-        let mut fates = HashMap::new();
+impl RecordFates for RemovedRecords {
+    fn open_input(&mut self, input: u32) -> Result<()> {
+        self.fates.clear();
         let up_to = |row: &Result<CopyPairRow>| match row {
             Ok(row) => (row.page_id >> 32) as u32 <= input,
             Err(_) => true,
@@ -279,10 +296,14 @@ impl RemovedRecords {
         while let Some(row) = self.rows.next_if(up_to) {
             let row = row?;
             if (row.page_id >> 32) as u32 == input {
-                fates.insert(row.page_id as u32, fate(row));
+                self.fates.insert(row.page_id as u32, fate(row));
             }
         }
-        Ok(fates)
+        Ok(())
+    }
+
+    fn fate(&mut self, record: u32) -> Result<Fate> {
+        Ok(self.fates.get(&record).cloned().unwrap_or(Fate::Keep))
     }
 }
 

@@ -47,8 +47,8 @@ use cento_flow::{Flow, Registry, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(crate) use filter::rewrite_inputs;
 pub use filter::{Filtered, filter};
+pub(crate) use filter::{RecordFates, rewrite_inputs};
 pub use mirrors::{ALL_PAIRS, MIRRORS, MirrorRow, PREFIXES, PrefixRow};
 pub use pairs::{CLASSES, ClassRow, CopyPairRow, NEAR_PAIRS, NearRow, PAIRS};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};

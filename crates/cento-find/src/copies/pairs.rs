@@ -65,7 +65,8 @@ table_row! {
         /// Why the page was rejected, if it was: `revisit`, `not-text` and so on. Summaries do not
         /// count rejected pages as pages.
         pub rejected: Option<String>,
-        /// Which of the two is earlier by date: page, of, same, or unknown if a date is missing.
+        /// Which of the two is earlier by date: page, of, same, or unknown if their dates do not
+        /// decide (see [`crate::precedence`]).
         pub earlier: String,
         /// The date of the page: when it was published, else when it was fetched.
         pub page_date: Option<String>,

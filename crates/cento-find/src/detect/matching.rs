@@ -20,7 +20,7 @@ use std::sync::Arc;
 use cento_flow::{
     Bitmap, Context, Registry, StageError, TableName, TableRow, WideGroups, table_row,
 };
-use cento_labels::Labels;
+use cento_labels::{CROWD, Labels};
 use serde::{Deserialize, Serialize};
 
 use super::flow_names::{counter, shuffle, stage, state};
@@ -32,9 +32,6 @@ use crate::corpus_pages::{ChunkTask, CorpusPages};
 use crate::error::Error;
 use crate::provenance::LabelRow;
 use crate::tables::open_groups;
-
-/// The most originals of a label that are joined to its chunks.
-pub(super) const CROWD: usize = 256;
 
 /// The labels that were found.
 pub const LABELS_TABLE: TableName<FoundRow> = TableName::new("labels");

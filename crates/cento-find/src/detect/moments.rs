@@ -13,16 +13,12 @@
 use std::cmp::Ordering;
 
 use cento_flow::{TableName, table_row};
+pub(super) use cento_labels::score::{Mean, ONE, real, share, typed};
 
 use crate::tally::{TallyCounts, TaskTally};
 
-/// A score of 1. Scores are finer than `f64`, so that converting them gives the nearest share.
-pub(super) const ONE: u64 = 1 << BITS;
-const BITS: u32 = 60;
 /// The number of bins of a histogram.
 pub(super) const BINS: u64 = 100;
-/// Additional bits of the shares that are summed up for the mean of a neighbourhood.
-const FINER: u32 = 30;
 
 /// The kinds of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,56 +88,6 @@ table_row! {
         pub end: f64,
         /// The number of pages or neighbourhoods in the bin.
         pub objects: u64,
-    }
-}
-
-/// Returns a share as a score, rounded to the nearest, so that a half is exactly a half.
-pub(super) fn share(part: u64, whole: u64) -> u64 {
-    let whole = u128::from(whole.max(1));
-    ((u128::from(part) * u128::from(ONE) + whole / 2) / whole) as u64
-}
-
-/// Returns a share from an option as a score: the decimal number and not its binary neighbour, so
-/// that 3 of 10 are not above 0.3.
-pub(super) fn typed(share: f64) -> u64 {
-    // Further digits are below the resolution of a score.
-    const DIGITS: usize = 20;
-    // The shortest decimal that parses to this number is the one in the option.
-    let text = share.clamp(0.0, 1.0).to_string();
-    let (whole, part) = text.split_once('.').unwrap_or((text.as_str(), ""));
-    let (mut number, mut scale) = (u128::from(whole == "1"), 1u128);
-    for digit in part.bytes().take(DIGITS) {
-        number = number * 10 + u128::from(digit.saturating_sub(b'0'));
-        scale *= 10;
-    }
-    // Twenty digits and 60 bits are 127 bits.
-    ((number * u128::from(ONE) + scale / 2) / scale) as u64
-}
-
-/// Returns a score as a real number.
-pub(super) fn real(score: u64) -> f64 {
-    score as f64 / ONE as f64
-}
-
-/// The mean of many shares, to the resolution of a score.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mean {
-    sum: u128,
-    count: u64,
-}
-
-impl Mean {
-    /// Adds a share.
-    pub(super) fn add(&mut self, part: u32, whole: u32) {
-        // Rounded down to 2⁻⁹⁰: 2³² shares fit, and their error is below one unit of a score.
-        self.sum += (u128::from(part) << (BITS + FINER)) / u128::from(whole.max(1));
-        self.count += 1;
-    }
-
-    /// Returns the mean as a score.
-    pub(super) fn score(self) -> u64 {
-        let mean = self.sum / u128::from(self.count.max(1));
-        ((mean + (1 << (FINER - 1))) >> FINER) as u64
     }
 }
 
@@ -460,18 +406,5 @@ mod tests {
         mean.add(1, 10);
         mean.add(1, 2);
         assert_eq!(bin_of(mean.score()), 30);
-    }
-
-    #[test]
-    fn shares_are_rounded_to_the_nearest() {
-        assert_eq!(share(1, 2), ONE / 2);
-        assert_eq!(share(3, 3), ONE);
-        assert_eq!(share(0, 0), 0);
-        assert_eq!(real(share(2, 3)), 2.0 / 3.0);
-        assert_eq!(typed(0.3), share(3, 10));
-        let mut thirds = Mean::default();
-        thirds.add(1, 3);
-        thirds.add(2, 3);
-        assert_eq!(thirds.score(), ONE / 2);
     }
 }

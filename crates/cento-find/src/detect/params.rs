@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cento_file::Checksum;
-use cento_labels::{Labels, Recipe};
+use cento_labels::{LabelOriginals, Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::provenance::{ORIGINALS, TABLE, originals_of, table_of};
+use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, read_originals, table_of};
 
 /// The parameters of `detect`. The default of a threshold is the mean of all scores of its kind
 /// plus their standard deviation.
@@ -99,7 +99,15 @@ pub struct LabelsUsed {
 impl LabelSet {
     /// Opens labels and the tables beside them, and verifies all checksums.
     pub fn open(path: &Path) -> Result<LabelSet> {
-        let labels = Labels::open(path)?;
+        LabelSet::of(path, Labels::open(path)?)
+    }
+
+    /// Reads labels into memory, for a long-running process: see [`Labels::load`].
+    pub fn load(path: &Path) -> Result<LabelSet> {
+        LabelSet::of(path, Labels::load(path)?)
+    }
+
+    fn of(path: &Path, labels: Labels) -> Result<LabelSet> {
         labels.verify()?;
         labels.verify_sidecars()?;
         let header = labels.header();
@@ -140,9 +148,45 @@ impl LabelSet {
         &self.labels
     }
 
+    /// Returns the labels, to be shared.
+    pub fn shared_labels(&self) -> Arc<Labels> {
+        Arc::clone(&self.labels)
+    }
+
     /// Returns the identity of the labels.
     pub fn used(&self) -> &LabelsUsed {
         &self.identity
+    }
+
+    /// Reads the originals of all labels into memory. `None` if they are not known.
+    pub fn read_originals(&self) -> Result<Option<LabelOriginals>> {
+        if !self.has_originals() {
+            return Ok(None);
+        }
+        let path = table_of(self.labels.path());
+        let mut originals = LabelOriginals::default();
+        for row in read_labels(&path)? {
+            let row = row?;
+            if self.labels.get(originals.labels()) != Some(row.hash) {
+                return Err(Error::corrupted(&path, "it belongs to other labels"));
+            }
+            originals.push_label(&row.originals);
+        }
+        if originals.labels() != self.labels.len() {
+            return Err(Error::corrupted(&path, "it belongs to other labels"));
+        }
+        let path = originals_of(self.labels.path());
+        for row in read_originals(&path)? {
+            let row = row?;
+            originals.push_name(row.original, row.page);
+        }
+        match originals.unnamed() {
+            Some(original) => {
+                let detail = format!("original {original} has no name");
+                Err(Error::corrupted(&path, detail))
+            }
+            None => Ok(Some(originals)),
+        }
     }
 
     /// Returns whether the originals of the labels are known.

@@ -8,17 +8,16 @@
 //!   pages ─ prefixes ─▶ scored ─ neighbours ─▶ by prefix ─ aggregate ─▶ matched prefixes, moments
 //! ```
 //!
-//! A label may be on several originals, and does not say from which of them a page has it. So the
-//! originals of a page are a greedy cover: first the one with most of the matched chunks, then the
-//! one with most of the rest. A label on more than [`CROWD`](super::matching::CROWD) originals does
-//! not take part in the cover. It is attributed to the first of the first [`RANKS`] originals of
-//! the page that has it, or to none.
+//! [`assign`] attributes the labels of a page to originals. A label on more than
+//! [`CROWD`](cento_labels::CROWD) originals is attributed to the first of the first [`RANKS`]
+//! originals of the page that has it, or to none.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Registry, StageError, TableRow, WideGroups};
+use cento_labels::{MatchedLabel, RANKS, assign};
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +37,6 @@ use crate::sites::name_hash;
 use crate::tables::open_groups;
 use crate::tally::TaskTally;
 
-/// Originals of a page to which its common labels can be attributed.
-const RANKS: usize = 64;
 /// The order of the chunks of a page among the records about it.
 pub(super) const BLOCKS: u64 = 1 << 40;
 /// Chunks in one record.
@@ -89,67 +86,6 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, param
     locate(registry);
     original_names(registry);
     neighbours(registry, corpus, params);
-}
-
-/// A label of a page, the number of its chunks, and the range of its originals in a list.
-#[derive(Debug, Clone, Copy)]
-struct MatchedLabel {
-    label: u32,
-    chunks: u32,
-    from: usize,
-    to: usize,
-}
-
-/// Attributes every matched label to one original. The original with most of the chunks comes
-/// first; ties go to the lowest number.
-fn assign(labels: &[MatchedLabel], originals: &[u32]) -> Vec<Option<u32>> {
-    let of = |label: &MatchedLabel| originals.get(label.from..label.to).unwrap_or_default();
-    let mut attributed = vec![None; labels.len()];
-    // The usual case: there is only one original.
-    if let Some(&only) = originals.first()
-        && originals.iter().all(|&other| other == only)
-    {
-        attributed.fill(Some(only));
-        return attributed;
-    }
-    let mut holders: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-    for (at, label) in labels.iter().enumerate() {
-        for &original in of(label) {
-            holders.entry(original).or_default().push(at);
-            *counts.entry(original).or_default() += u64::from(label.chunks);
-        }
-    }
-    // Ordered by the last known counts, which are upper bounds.
-    let mut queue: BTreeSet<(Reverse<u64>, u32)> = counts
-        .iter()
-        .map(|(&original, &count)| (Reverse(count), original))
-        .collect();
-    while let Some((Reverse(expected), original)) = queue.pop_first() {
-        let now = counts.get(&original).copied().unwrap_or(0);
-        if now == 0 {
-            continue;
-        }
-        if now < expected {
-            queue.insert((Reverse(now), original));
-            continue;
-        }
-        for at in holders.remove(&original).unwrap_or_default() {
-            let (Some(label), Some(slot)) = (labels.get(at), attributed.get_mut(at)) else {
-                continue;
-            };
-            if slot.is_some() {
-                continue;
-            }
-            *slot = Some(original);
-            for other in of(label) {
-                if let Some(count) = counts.get_mut(other) {
-                    *count -= u64::from(label.chunks);
-                }
-            }
-        }
-    }
-    attributed
 }
 
 fn score(registry: &mut Registry) {
@@ -517,54 +453,4 @@ fn neighbours(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &Detec
         }
         Ok(())
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The definition: repeatedly choose the original with most of the remaining chunks.
-    fn naive(labels: &[(u32, Vec<u32>)]) -> Vec<Option<u32>> {
-        let mut attributed = vec![None; labels.len()];
-        loop {
-            let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-            for ((chunks, originals), attributed) in labels.iter().zip(&attributed) {
-                if attributed.is_none() {
-                    originals
-                        .iter()
-                        .for_each(|&original| *counts.entry(original).or_default() += chunks);
-                }
-            }
-            let best = counts
-                .iter()
-                .max_by_key(|&(&original, &count)| (count, Reverse(original)));
-            let Some((&best, _)) = best else {
-                return attributed;
-            };
-            for ((_, originals), attributed) in labels.iter().zip(&mut attributed) {
-                if attributed.is_none() && originals.contains(&best) {
-                    *attributed = Some(best);
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn originals_are_a_greedy_cover(
-            labels in proptest::collection::vec((1u32..4, proptest::collection::btree_set(0u32..8, 1..5)), 0..20)
-        ) {
-            let labels: Vec<(u32, Vec<u32>)> = labels.into_iter().map(|(chunks, set)| (chunks, set.into_iter().collect())).collect();
-            let mut originals = Vec::new();
-            let mut matched = Vec::new();
-            for (label, (chunks, list)) in (0..).zip(&labels) {
-                let from = originals.len();
-                originals.extend(list);
-                matched.push(MatchedLabel { label, chunks: *chunks, from, to: originals.len() });
-            }
-            prop_assert_eq!(assign(&matched, &originals), naive(&labels));
-        }
-    }
 }

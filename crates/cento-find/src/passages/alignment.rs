@@ -1,10 +1,11 @@
 //! Aligns pairs of pages.
 //!
 //! Pairs are sorted by their later page and processed in batches. The texts of a batch are read in
-//! the order of the corpus, each once, and prepared for comparison. A batch that does not fit is
-//! split.
+//! the order of the corpus, each once, and prepared for comparison, without their frames. A batch
+//! that does not fit is split.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cento_align::{Aligner, Document, Fold};
@@ -12,6 +13,7 @@ use cento_flow::{Bitmap, Context, Groups, Registry, StageError};
 use serde::{Deserialize, Serialize};
 
 use super::flow_names::{counter, shuffle, stage};
+use super::frames::Frames;
 use super::params::{PairChoice, PassagesParams};
 use super::passage_rows::RankPair;
 use crate::corpus_pages::CorpusPages;
@@ -109,15 +111,21 @@ impl Batches<'_> {
     fn align(&mut self, context: &Context<'_>, mut batch: &[RankPair]) -> Result<(), StageError> {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut rows = context.wide_shuffle(shuffle::BY_B)?;
+        let frames = Frames::of(context)?;
         while !batch.is_empty() {
             let (now, later) = batch.split_at(self.size.clamp(1, batch.len()));
             let Some(texts) = self.load(context, now)? else {
                 self.size = now.len() / 2;
                 continue;
             };
-            let documents: HashMap<u32, Document<'_>> = texts
+            let documents: HashMap<u32, Content<'_>> = texts
                 .iter()
-                .map(|(&page, text)| (page, Document::folded(text, self.fold)))
+                .map(|(&page, text)| {
+                    (
+                        page,
+                        Content::new(text, frames.content(page, text), self.fold),
+                    )
+                })
                 .collect();
             for pair in now {
                 context.check()?;
@@ -125,7 +133,7 @@ impl Batches<'_> {
                 let (Some(later), Some(earlier)) = (documents.get(&a), documents.get(&b)) else {
                     return Err("a page of a pair has no text".into());
                 };
-                let passages = self.aligner.align(later, earlier);
+                let passages = self.aligner.align(&later.document, &earlier.document);
                 if passages.is_empty() {
                     continue;
                 }
@@ -136,8 +144,14 @@ impl Batches<'_> {
                     let found = FoundPassage {
                         a,
                         b,
-                        bytes: quarters(&passage.a, &passage.b),
-                        chars: quarters(&passage.a_chars, &passage.b_chars),
+                        bytes: quarters(
+                            shifted(&passage.a, later.begin),
+                            shifted(&passage.b, earlier.begin),
+                        ),
+                        chars: quarters(
+                            shifted(&passage.a_chars, later.begin_char),
+                            shifted(&passage.b_chars, earlier.begin_char),
+                        ),
                         words: passage.words as u32,
                         identical: passage.identical,
                         kind: passage.kind.as_str().to_owned(),
@@ -183,6 +197,28 @@ impl Batches<'_> {
     }
 }
 
-fn quarters(a: &std::ops::Range<usize>, b: &std::ops::Range<usize>) -> [u32; 4] {
+/// The text of a page without its frame.
+struct Content<'t> {
+    document: Document<'t>,
+    /// Where it begins in the text of the page, in bytes and in characters.
+    begin: usize,
+    begin_char: usize,
+}
+
+impl<'t> Content<'t> {
+    fn new(text: &'t str, content: Range<usize>, fold: Fold) -> Content<'t> {
+        Content {
+            begin: content.start,
+            begin_char: text[..content.start].chars().count(),
+            document: Document::folded(&text[content], fold),
+        }
+    }
+}
+
+fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
+}
+
+fn quarters(a: Range<usize>, b: Range<usize>) -> [u32; 4] {
     [a.start, a.end, b.start, b.end].map(|place| u32::try_from(place).unwrap_or(u32::MAX))
 }

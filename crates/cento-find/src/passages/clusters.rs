@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Clusters are connected components of passages. The passages are in memory while they are joined,
-//! at 64 bytes each.
+//! at up to 256 bytes each with their pages.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -38,8 +38,8 @@ pub const APPEARANCES_TABLE: TableName<AppearanceRow> = TableName::new("appearan
 const LEAST_PAGES: usize = 3;
 /// The characters of a cluster's text that the table shows.
 const SHOWN: usize = 200;
-/// The bytes of memory per passage.
-const BYTES: u64 = 64;
+/// The bytes of memory per passage, with the names and dates of its pages.
+const BYTES: u64 = 256;
 /// The most passages of a page that one of them is compared with. Only a page with very many
 /// overlapping passages has more.
 const MOST_ACTIVE: usize = 256;

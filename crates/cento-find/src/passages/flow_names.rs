@@ -4,6 +4,9 @@
 pub(super) mod stage {
     pub(in super::super) const TEXTS: &str = "texts";
     pub(in super::super) const COLLAPSE: &str = "collapse";
+    pub(in super::super) const CHUNKS: &str = "chunks";
+    pub(in super::super) const COMMON: &str = "common chunks";
+    pub(in super::super) const FRAME: &str = "frames";
     pub(in super::super) const LIST: &str = "list";
     pub(in super::super) const FINGERPRINTS: &str = "fingerprints";
     pub(in super::super) const PAIR: &str = "pair";
@@ -18,6 +21,8 @@ pub(super) mod stage {
 /// Shuffles.
 pub(super) mod shuffle {
     pub(in super::super) const BY_TEXT: &str = "by text";
+    pub(in super::super) const BY_CHUNK: &str = "by chunk";
+    pub(in super::super) const COMMON_BY_PAGE: &str = "common by page";
     pub(in super::super) const BY_FINGERPRINT: &str = "by fingerprint";
     pub(in super::super) const BY_PAIR: &str = "by pair";
     pub(in super::super) const BY_B: &str = "by b";
@@ -28,6 +33,11 @@ pub(super) mod shuffle {
 /// States.
 pub(super) mod state {
     pub(in super::super) const COPIES: &str = "copies";
+    /// Where the leading part of the frame ends.
+    pub(in super::super) const HEADS: &str = "heads";
+    /// Where the last run of common chunks begins and ends.
+    pub(in super::super) const TAILS: &str = "tails";
+    pub(in super::super) const TAIL_ENDS: &str = "tail ends";
     pub(in super::super) const RESERVE: &str = "reserve";
 }
 

@@ -3,10 +3,11 @@
 //! Pairs of pages are aligned with [`cento_align`]. They are all pairs that share rare
 //! fingerprints, those of one page, or a list ([`PairChoice`]). Pages with identical text count as
 //! one page, the earliest by date. In a pair, *a* is the later page by [`crate::precedence`] and
-//! *b* the earlier one.
+//! *b* the earlier one. What pages begin and end with because many pages do ([`frames`]) is not
+//! compared.
 //!
 //! ```text
-//!   pages ─ collapse ─▶ copies
+//!   pages ─ collapse ─▶ copies      chunks ─▶ frames
 //!   text ─ fingerprints ─▶ pair ─▶ align ─▶ passages of page numbers ─ names, links ─▶ passages
 //!                                                                          passages ─▶ clusters
 //! ```
@@ -17,6 +18,7 @@
 mod alignment;
 mod clusters;
 mod flow_names;
+mod frames;
 mod pairs;
 mod params;
 mod passage_rows;
@@ -45,8 +47,9 @@ pub use clusters::{
 };
 use flow_names::{counter, shuffle, stage, state};
 use pairs::Chosen;
+pub use pairs::ListedPair;
 pub use params::{FoldChoice, PairChoice, PassagesParams};
-pub use passage_tables::{PASSAGES_TABLE, PassageRow};
+pub use passage_tables::{PASSAGES_TABLE, PassageRow, links_to};
 pub use strip::strip;
 
 /// The name of the analysis, and of its findings.
@@ -77,15 +80,15 @@ pub struct PassagesSummary {
     pub scattered: u64,
 }
 
-/// Finds the passages that pages share. `listed` are pairs of URLs, which
-/// [`PairChoice::Listed`] compares.
+/// Finds the passages that pages share. `listed` are the pairs that [`PairChoice::Listed`]
+/// compares.
 ///
 /// Pages are compared in the order of their dates, which takes 20 bytes of memory per page while it
 /// is computed and 8 while the flow runs.
 pub fn run(
     source: &Arc<CorpusPages>,
     params: &PassagesParams,
-    listed: &[(String, String)],
+    listed: &[ListedPair],
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
@@ -97,6 +100,15 @@ pub fn run(
         ));
     }
     PageOrder::check_memory(source, workplace.memory)?;
+    let pairs = listed.len() as u64;
+    let (needed, limit) = (pairs * ListedPair::BYTES, workplace.memory / 2);
+    if needed > limit {
+        return Err(Error::Flow(cento_flow::Error::TooLittleMemory {
+            limit,
+            needed,
+            reason: format!(" to look up {pairs} listed pairs"),
+        }));
+    }
     let order_bytes = u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE;
     let workplace = &workplace.with_less_memory(order_bytes);
     workplace.run(
@@ -110,11 +122,12 @@ pub fn run(
                 PairChoice::Listed(_) => pairs::pages_of_pairs(source, listed)?,
             };
             let order = Arc::new(PageOrder::of(source)?);
-            let flow = flow(source, params, workplace);
+            let flow = flow(source, params, workplace)?;
             let mut registry = Registry::new();
             registry.state::<Reserve>(Reserve::KIND);
             pairs::register(&mut registry, source, params, &order, &Arc::new(chosen));
             alignment::register(&mut registry, source, params, &order);
+            frames::register(&mut registry, source, params);
             passage_tables::register(&mut registry, source);
             names::register(&mut registry, source);
             Ok((registry, flow))
@@ -151,42 +164,40 @@ fn kinds(folder: &Path) -> Result<[u64; 3]> {
     Ok(counts)
 }
 
-fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) -> Flow {
+fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) -> Result<Flow> {
     let bits = |pages: u32| (32 - pages.leading_zeros()).max(1);
     let pages = bits(source.all());
-    // An eighth of the memory for the texts of all threads and what is computed from them.
+    // A quarter of the memory for the texts of all threads and what is computed from them.
     let threads = workplace.threads.max(1) as u64;
-    let batch_bytes = (workplace.memory / 8 / threads / GROWTH).clamp(64 << 10, 16 << 20);
+    let batch_bytes = (workplace.memory / 4 / threads / GROWTH).clamp(64 << 10, 16 << 20);
     let reserve = batch_bytes * GROWTH * threads;
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
-    let mut flow = names::with_named(Flow::new(ANALYSIS), source)
+    let flow = names::with_named(Flow::new(ANALYSIS), source)
         .state(state::RESERVE, Reserve::KIND, json!({ "bytes": reserve }))
+        .state(state::COPIES, "bitmap", bitmap)
+        .shuffle(shuffle::BY_TEXT)
         .shuffle_of_numbers(shuffle::BY_PAIR, 32 + pages)
         .shuffle_of_numbers(shuffle::BY_B, pages)
         .shuffle_of_numbers(shuffle::BY_A, pages)
         .shuffle_of_numbers(shuffle::RANKED, 32)
         .table(PASSAGES_TABLE);
-    flow = match &params.pairs {
-        PairChoice::Listed(digest) => flow.stage(
-            Stage::map(stage::LIST, vec![json!(digest)])
-                .with(source.identity())
+    let flow = flow
+        .stage(
+            Stage::map(stage::TEXTS, source.page_tasks())
+                .with(json!({ "source": source.identity(), "params": params }))
                 .writes(state::RESERVE)
                 .writes(names::NAMED)
-                .writes(shuffle::BY_PAIR),
-        ),
+                .writes(state::COPIES)
+                .writes(shuffle::BY_TEXT),
+        )
+        .stage(Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT).writes(state::COPIES));
+    let flow = frames::with_frames(flow, source, pages)?;
+    let flow = match &params.pairs {
+        PairChoice::Listed(digest) => {
+            flow.stage(Stage::map(stage::LIST, vec![json!(digest)]).writes(shuffle::BY_PAIR))
+        }
         _ => flow
-            .state(state::COPIES, "bitmap", bitmap)
-            .shuffle(shuffle::BY_TEXT)
             .shuffle(shuffle::BY_FINGERPRINT)
-            .stage(
-                Stage::map(stage::TEXTS, source.page_tasks())
-                    .with(json!({ "source": source.identity(), "params": params }))
-                    .writes(state::RESERVE)
-                    .writes(names::NAMED)
-                    .writes(state::COPIES)
-                    .writes(shuffle::BY_TEXT),
-            )
-            .stage(Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT).writes(state::COPIES))
             .stage(
                 Stage::map(stage::FINGERPRINTS, source.text_tasks())
                     .reads(state::COPIES)
@@ -194,20 +205,24 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
             )
             .stage(Stage::reduce(stage::PAIR, shuffle::BY_FINGERPRINT).writes(shuffle::BY_PAIR)),
     };
-    flow.stage(
+    let flow = flow.stage(
         Stage::reduce(stage::ALIGN, shuffle::BY_PAIR)
             .with(json!(AlignmentPlan { batch_bytes }))
             .reads(state::RESERVE)
+            .reads(state::HEADS)
+            .reads(state::TAILS)
+            .reads(state::TAIL_ENDS)
             .writes(names::NAMED)
             .writes(shuffle::BY_B),
-    )
-    .stage(names::stage(source, &[shuffle::BY_B, shuffle::BY_A]))
-    .stage(
-        Stage::map(stage::LINKS, source.page_tasks())
-            .reads(names::NAMED)
-            .writes(shuffle::BY_A),
-    )
-    .stage(Stage::reduce(stage::NAME_B, shuffle::BY_B).writes(shuffle::BY_A))
-    .stage(Stage::reduce(stage::NAME_A, shuffle::BY_A).writes(shuffle::RANKED))
-    .stage(Stage::reduce(stage::WRITE, shuffle::RANKED).writes(PASSAGES_TABLE.as_str()))
+    );
+    Ok(flow
+        .stage(names::stage(source, &[shuffle::BY_B, shuffle::BY_A]))
+        .stage(
+            Stage::map(stage::LINKS, source.page_tasks())
+                .reads(names::NAMED)
+                .writes(shuffle::BY_A),
+        )
+        .stage(Stage::reduce(stage::NAME_B, shuffle::BY_B).writes(shuffle::BY_A))
+        .stage(Stage::reduce(stage::NAME_A, shuffle::BY_A).writes(shuffle::RANKED))
+        .stage(Stage::reduce(stage::WRITE, shuffle::RANKED).writes(PASSAGES_TABLE.as_str())))
 }

@@ -37,7 +37,7 @@ pub(super) enum Chosen {
 /// Returns the number of the kept page with a URL. If several have it, the last one in the order of
 /// the corpus.
 pub(super) fn page_of_url(source: &CorpusPages, url: &str) -> Result<u32> {
-    let numbers = numbers_of(source, [url].into_iter())?;
+    let numbers = numbers_of(source, [url_hash(url)].into_iter())?;
     numbers.get(&url_hash(url)).copied().ok_or_else(|| {
         Error::Usage(format!(
             "the corpus has no page with text and the URL {url}"
@@ -45,15 +45,34 @@ pub(super) fn page_of_url(source: &CorpusPages, url: &str) -> Result<u32> {
     })
 }
 
+/// Two pages to compare, by the hashes of their URLs: URLs of millions of pairs are long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedPair {
+    a: u128,
+    b: u128,
+}
+
+impl ListedPair {
+    /// The bytes of memory that a pair takes while its pages are looked up.
+    pub const BYTES: u64 = 160;
+
+    /// A pair of pages with these URLs.
+    pub fn new(a: &str, b: &str) -> ListedPair {
+        ListedPair {
+            a: url_hash(a),
+            b: url_hash(b),
+        }
+    }
+}
+
 /// Looks up the pages of pairs of URLs.
-pub(super) fn pages_of_pairs(source: &CorpusPages, pairs: &[(String, String)]) -> Result<Chosen> {
-    let urls = pairs.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]);
-    let numbers = numbers_of(source, urls)?;
-    let number = |url: &str| numbers.get(&url_hash(url)).copied();
+pub(super) fn pages_of_pairs(source: &CorpusPages, pairs: &[ListedPair]) -> Result<Chosen> {
+    let numbers = numbers_of(source, pairs.iter().flat_map(|pair| [pair.a, pair.b]))?;
+    let number = |url: u128| numbers.get(&url).copied();
     let mut unknown = 0;
     let mut found = Vec::with_capacity(pairs.len());
-    for (a, b) in pairs {
-        match (number(a), number(b)) {
+    for pair in pairs {
+        match (number(pair.a), number(pair.b)) {
             (Some(a), Some(b)) if a != b => found.push((a, b)),
             (Some(_), Some(_)) => {}
             _ => unknown += 1,
@@ -72,16 +91,18 @@ fn url_hash(url: &str) -> u128 {
         .fold(0, |sum, &byte| sum << 8 | u128::from(byte))
 }
 
-fn numbers_of<'u>(
+fn numbers_of(
     source: &CorpusPages,
-    urls: impl Iterator<Item = &'u str>,
+    urls: impl Iterator<Item = u128>,
 ) -> Result<HashMap<u128, u32>> {
-    let wanted: std::collections::HashSet<u128> = urls.map(url_hash).collect();
+    let mut wanted: Vec<u128> = urls.collect();
+    wanted.sort_unstable();
+    wanted.dedup();
     let mut numbers = HashMap::new();
     for task in 0..source.page_tasks().len() {
         source.for_each_page::<Error>(task, |facts| {
             let hash = url_hash(facts.url);
-            if facts.reject.is_none() && wanted.contains(&hash) {
+            if facts.reject.is_none() && wanted.binary_search(&hash).is_ok() {
                 numbers.insert(hash, facts.number);
             }
             Ok(())
@@ -117,7 +138,9 @@ pub(super) fn register(
                 // The requested page is compared even if another page has its text.
                 if !matches!(*pages, Chosen::Of(of) if of == page) {
                     copies.set(u64::from(page));
-                    context.count(counter::COPIES, 1);
+                    // Listed pages are all compared.
+                    let is_counted = !matches!(*pages, Chosen::Listed(..));
+                    context.count(counter::COPIES, u64::from(is_counted));
                 }
             }
         }

@@ -53,7 +53,8 @@ pub struct PassagesParams {
     pub w: u32,
     /// The fewest fingerprints that a pair must share to be aligned.
     pub min_shared: u32,
-    /// Fingerprints on more pages than this are ignored when pairs are chosen.
+    /// Fingerprints on more pages than this are ignored when pairs are chosen, and leading and
+    /// trailing chunks of pages on more pages than this are not compared.
     pub max_pages: u32,
 }
 

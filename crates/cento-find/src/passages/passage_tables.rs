@@ -60,7 +60,8 @@ table_row! {
         pub identical: f64,
         /// How it was reused: verbatim, edited or scattered.
         pub kind: String,
-        /// Which page is earlier by date: b, same, or unknown if a date is missing.
+        /// Which page is earlier by date: b, same, or unknown if their dates do not decide (see
+        /// [`crate::precedence`]).
         pub earlier: String,
         /// The date of a: when it was published, else when it was fetched.
         pub a_date: Option<String>,
@@ -85,10 +86,14 @@ struct PageLinks {
 impl PageLinks {
     /// Whether they lead to a page or to its domain.
     fn lead_to(&self, page: &PageName) -> bool {
-        let hash = link_hash(PageUrl::new(&page.url).link_key());
         let has_domain = |domain: &String| self.domains.contains(domain);
-        self.hashes.contains(&hash) || page.domain.as_ref().is_some_and(has_domain)
+        links_to(&self.hashes, &page.url) || page.domain.as_ref().is_some_and(has_domain)
     }
+}
+
+/// Whether the links of a page, by their hashes, lead to a URL.
+pub fn links_to(link_hashes: &[u64], url: &str) -> bool {
+    link_hashes.contains(&link_hash(PageUrl::new(url).link_key()))
 }
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
@@ -187,10 +192,10 @@ fn passage_row(
         identical: found.identical,
         kind: found.kind,
         earlier: match earlier(a_dates, b_dates) {
-            Earlier::First => "a",
             Earlier::Second => "b",
             Earlier::Same => "same",
-            Earlier::Unknown => "unknown",
+            // The page that is earlier by date comes second, so that it is never a.
+            Earlier::First | Earlier::Unknown => "unknown",
         }
         .to_owned(),
         a_date: date(a_dates),

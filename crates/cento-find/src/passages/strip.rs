@@ -4,51 +4,80 @@
 //! appearance of a text is therefore never cut. Pages with the text of another page were not
 //! compared and are not changed: `copies --filter` removes them.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use cento_read::Fate;
 use cento_store::Corpus;
 
-use super::passage_tables::{PASSAGES_TABLE, PassageRow};
-use crate::copies::{Filtered, rewrite_inputs};
-use crate::error::Result;
+use super::passage_tables::PASSAGES_TABLE;
+use crate::copies::{Filtered, RecordFates, rewrite_inputs};
+use crate::error::{Error, Result};
 use crate::run::Findings;
 
 /// A range that is cut from a page: the page, begin and end in bytes.
 type Cut = (u64, u32, u32);
 
 /// Writes the inputs of a corpus to `folder` without the passages that an earlier page has. Calls
-/// `cut` with every passage that is cut, in the order of the table, and `each` after each input.
+/// `each` after each input. The rows of [`PASSAGES_TABLE`] say what was cut.
 ///
-/// The checks of [`crate::copies::filter`] precede the first write.
+/// The checks of [`crate::copies::filter`] precede the first write. The cuts are in memory, at 16
+/// bytes each; texts are read one by one.
 pub fn strip(
     corpus: &Corpus,
     findings: &Findings,
     folder: &Path,
     overwrite: bool,
-    mut cut: impl FnMut(&PassageRow) -> Result<()>,
+    memory: u64,
     each: impl FnMut(&Filtered) -> Result<()>,
 ) -> Result<()> {
-    let mut cuts: Vec<Cut> = Vec::new();
+    let rows = findings.record.report.rows(PASSAGES_TABLE.as_str());
+    let (needed, limit) = (rows.saturating_mul(size_of::<Cut>() as u64), memory / 2);
+    if needed > limit {
+        return Err(Error::Flow(cento_flow::Error::TooLittleMemory {
+            limit,
+            needed,
+            reason: format!(" to cut {rows} passages"),
+        }));
+    }
+    let mut cuts: Vec<Cut> = Vec::with_capacity(rows as usize);
     for row in findings.rows(PASSAGES_TABLE)? {
         let row = row?;
         cuts.push((row.a_id, row.a_begin, row.a_end));
-        cut(&row)?;
     }
     cuts.sort_unstable();
-    let mut of_input = |ordinal: u32| {
-        let input = |cut: &Cut| (cut.0 >> 32) as u32;
-        let first = cuts.partition_point(|cut| input(cut) < ordinal);
-        let last = cuts.partition_point(|cut| input(cut) <= ordinal);
-        let mut fates = HashMap::new();
-        for page in cuts[first..last].chunk_by(|one, other| one.0 == other.0) {
-            let text = corpus.text(page[0].0)?.unwrap_or_default();
-            fates.insert(page[0].0 as u32, Fate::Replace(without(&text, page)));
-        }
-        Ok(fates)
+    let mut cuts = Cuts {
+        corpus,
+        cuts,
+        input: 0,
     };
-    rewrite_inputs(corpus, &[], folder, overwrite, &mut of_input, each)
+    rewrite_inputs(corpus, &[], folder, overwrite, &mut cuts, each)
+}
+
+/// What is cut from the pages of a corpus.
+struct Cuts<'c> {
+    corpus: &'c Corpus,
+    /// Sorted by page and place.
+    cuts: Vec<Cut>,
+    /// The ordinal of the input.
+    input: u32,
+}
+
+impl RecordFates for Cuts<'_> {
+    fn open_input(&mut self, ordinal: u32) -> Result<()> {
+        self.input = ordinal;
+        Ok(())
+    }
+
+    fn fate(&mut self, record: u32) -> Result<Fate> {
+        let page = u64::from(self.input) << 32 | u64::from(record);
+        let first = self.cuts.partition_point(|cut| cut.0 < page);
+        let last = self.cuts.partition_point(|cut| cut.0 <= page);
+        if first == last {
+            return Ok(Fate::Keep);
+        }
+        let text = self.corpus.text(page)?.unwrap_or_default();
+        Ok(Fate::Replace(without(&text, &self.cuts[first..last])))
+    }
 }
 
 /// Returns a text without some ranges, which are sorted and may overlap.

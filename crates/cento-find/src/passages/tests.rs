@@ -166,7 +166,7 @@ fn the_passages_of_one_page_and_of_listed_pairs_are_found() {
         ..PassagesParams::default()
     };
     let url = |number: usize| format!("http://site{number}.example/page");
-    let pairs = [(url(1), url(0)), (url(4), url(0)), (url(1), url(9))];
+    let pairs = [(1, 0), (4, 0), (1, 9)].map(|(a, b)| ListedPair::new(&url(a), &url(b)));
     let findings = run(&source, &listed, &pairs, &workplace).unwrap();
     let summary: PassagesSummary = findings.summary().unwrap();
     assert_eq!(
@@ -287,4 +287,56 @@ fn a_passage_with_a_link_to_its_source_is_attributed() {
     assert_eq!(rows.len(), 1);
     // On one domain nobody has to link to the source.
     assert_eq!(rows[0].attributed, None);
+}
+
+#[test]
+fn a_passage_does_not_go_on_in_the_frame_that_many_pages_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let (head, foot) = (prose(1, 2), format!("{}\n\n{}", prose(2, 3), prose(3, 1)));
+    let passage = prose(4, 6);
+    let pages: Vec<TestPage> = (0..13)
+        .map(|at| {
+            let own = prose(100 + at as u64, 5);
+            let text = match at {
+                5 => format!("{head}\n\n{passage}\n\n{foot}"),
+                9 => format!("Ä{head}\n\n{own}\n\n{passage}\n\n{foot}"),
+                // The same words as a frame, but not at the end.
+                11 => format!("{head}\n\n{own}\n\n{foot}\n\nThe end of it."),
+                _ => format!("{head}\n\n{own}\n\n{foot}"),
+            };
+            page(at, text, Some(1 + at as u32))
+        })
+        .collect();
+    let source = corpus(folder.path(), &pages);
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let url = |number: usize| format!("http://site{number}.example/page");
+    let found = |pairs: PairChoice, max_pages| -> Vec<(String, String, String)> {
+        let params = PassagesParams {
+            pairs,
+            max_pages,
+            ..PassagesParams::default()
+        };
+        let listed = [ListedPair::new(&url(9), &url(5))];
+        let findings = run(&source, &params, &listed, &workplace).unwrap();
+        let text = |id| source.corpora()[0].text(id).unwrap().unwrap();
+        let rows = rows(&findings);
+        let rows = rows.iter().map(|row| {
+            let (a, b) = (text(row.a_id), text(row.b_id));
+            let in_a = a[row.a_begin as usize..row.a_end as usize].to_owned();
+            let chars = a.chars().skip(row.a_begin_char as usize);
+            let length = (row.a_end_char - row.a_begin_char) as usize;
+            assert_eq!(chars.take(length).collect::<String>(), in_a);
+            let in_b = b[row.b_begin as usize..row.b_end as usize].to_owned();
+            (row.a.clone(), in_a, in_b)
+        });
+        rows.collect()
+    };
+    let exact = vec![(url(9), passage.trim().to_owned(), passage.trim().to_owned())];
+    let listed = || PairChoice::Listed("digest".into());
+    assert_eq!(found(PairChoice::All, 11), exact);
+    assert_eq!(found(PairChoice::Of(url(5)), 11), exact);
+    assert_eq!(found(listed(), 11), exact);
+    // On no more pages than that, the footer is text like any other.
+    let whole = found(listed(), 20);
+    assert!(whole[0].1.ends_with(prose(3, 1).trim()), "{whole:?}");
 }

@@ -453,7 +453,7 @@ impl PatchyPage {
         let (Some(point), Some(&m)) = (level.points.first(), level.ms.first()) else {
             return Ok(());
         };
-        let order = |page: u32| states.order.get(page);
+        let order = |page: u32| states.order.rank(page);
         let cover = self.cover(m, self.enough(level, 0), order)?;
         let sources = cover.sources.len() as u64;
         if sources < u64::from(point.c) {

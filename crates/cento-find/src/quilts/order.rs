@@ -2,7 +2,8 @@
 //!
 //! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages;
 //! among equal dates an address without tracking parameters comes first. The page number, which
-//! breaks the remaining ties, is not part of the key.
+//! breaks the remaining ties, is not part of the key. The lowest bit of a key says that the date is
+//! that of a fetch; it is not part of the order.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,18 +11,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cento_flow::{StageError, State};
 use serde_json::Value;
 
-use crate::precedence::Precedence;
+use crate::precedence::{DatedBy, Precedence};
 
-/// Dates are shifted by this many milliseconds, about 146 million years, so that dates before 1970
+/// Dates are shifted by this many milliseconds, about 73 million years, so that dates before 1970
 /// are positive.
-const SHIFT: i64 = 1 << 62;
+const SHIFT: i64 = 1 << 61;
 /// The date of an undated page.
-const UNDATED: u64 = (1 << 63) - 1;
+const UNDATED: u64 = (1 << 62) - 1;
 /// Keys that are written or read together.
 const BATCH: usize = 1 << 13;
 
 /// The key of a page; lower keys come first.
-pub(super) fn key(precedence: &Precedence) -> u64 {
+pub(super) fn key(precedence: &Precedence, dated_by: Option<DatedBy>) -> u64 {
     let date = match precedence.date {
         u64::MAX => UNDATED,
         date => {
@@ -29,7 +30,8 @@ pub(super) fn key(precedence: &Precedence) -> u64 {
             (millis.clamp(-SHIFT / 2, SHIFT / 2) + SHIFT).cast_unsigned()
         }
     };
-    date << 1 | u64::from(precedence.tracked)
+    let is_fetched = dated_by == Some(DatedBy::Fetched);
+    date << 2 | u64::from(precedence.tracked) << 1 | u64::from(is_fetched)
 }
 
 /// The key of each page: a broadcast state.
@@ -42,6 +44,12 @@ impl DateOrder {
         if let Some(slot) = self.keys.get(page as usize) {
             slot.fetch_min(key, Ordering::Relaxed);
         }
+    }
+
+    /// The rank of a page: lower ones come first.
+    #[inline]
+    pub(super) fn rank(&self, page: u32) -> u64 {
+        self.get(page) >> 1
     }
 
     /// The key of a page; the largest if none was set.
@@ -94,13 +102,18 @@ impl State for DateOrder {
     }
 }
 
-/// Finds the page that had a gram before all others. There is no such page if two share the
-/// earliest date, or if any has no date.
+/// Finds the page that had a gram before all others, as [`crate::precedence::earlier`] compares
+/// them. There is no such page if two share the earliest date, if any has no date, or if the
+/// earliest date is that of a publication and another page is dated by its fetch.
 pub(super) struct Earliest {
     date: u64,
     page: u32,
     unclear: bool,
     undated: bool,
+    /// Whether the earliest date is that of a publication.
+    published: bool,
+    /// Whether any page is dated by its fetch.
+    fetched: bool,
 }
 
 impl Earliest {
@@ -110,22 +123,27 @@ impl Earliest {
             page: 0,
             unclear: true,
             undated: false,
+            published: false,
+            fetched: false,
         }
     }
 
     #[inline]
     pub(super) fn see(&mut self, page: u32, key: u64) {
-        let date = key >> 1;
+        let (date, is_fetched) = (key >> 2, key & 1 == 1);
         self.undated |= date == UNDATED;
+        self.fetched |= is_fetched;
         if date < self.date {
             (self.date, self.page, self.unclear) = (date, page, false);
+            self.published = !is_fetched;
         } else {
             self.unclear |= date == self.date;
         }
     }
 
     pub(super) fn first(&self) -> Option<u32> {
-        (!self.undated && !self.unclear).then_some(self.page)
+        let undecided = self.published && self.fetched;
+        (!self.undated && !self.unclear && !undecided).then_some(self.page)
     }
 }
 
@@ -156,7 +174,8 @@ mod tests {
         fn the_first_page_is_earlier_than_every_other(dates in prop::collection::vec(dates(), 2..6)) {
             let mut earliest = Earliest::new();
             for (page, &dates) in (0..).zip(&dates) {
-                earliest.see(page, key(&precedence(dates, page % 2 == 0)));
+                let by = dates.decisive().map(|(_, by)| by);
+                earliest.see(page, key(&precedence(dates, page % 2 == 0), by));
             }
             let naive = (0..dates.len()).find(|&page| {
                 (0..dates.len())
@@ -167,8 +186,12 @@ mod tests {
 
         #[test]
         fn keys_are_in_the_order_of_precedence(one in (dates(), any::<bool>()), other in (dates(), any::<bool>())) {
-            let (one, other) = (precedence(one.0, one.1), precedence(other.0, other.1));
-            prop_assert_eq!(key(&one).cmp(&key(&other)), one.cmp(&other));
+            let rank = |dates: Dates, precedence: &Precedence| {
+                key(precedence, dates.decisive().map(|(_, by)| by)) >> 1
+            };
+            let (first, second) = (precedence(one.0, one.1), precedence(other.0, other.1));
+            let ranks = (rank(one.0, &first), rank(other.0, &second));
+            prop_assert_eq!(ranks.0.cmp(&ranks.1), first.cmp(&second));
         }
     }
 
@@ -186,16 +209,14 @@ mod tests {
             253_402_300_799_999,
         ];
         let keys = millis.map(|date| {
-            key(&precedence(
-                Dates {
-                    published: Some(date),
-                    fetched: None,
-                },
-                false,
-            ))
+            let dates = Dates {
+                published: Some(date),
+                fetched: None,
+            };
+            key(&precedence(dates, false), Some(DatedBy::Published))
         });
         assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "{keys:?}");
-        assert!(keys[7] >> 1 < UNDATED);
+        assert!(keys[7] >> 2 < UNDATED);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::order::{DateOrder, key};
 use super::params::{Foreign, Level};
 use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::numbers::{Numbers, UNSET};
-use crate::precedence::Precedence;
+use crate::precedence::{Dates, Precedence};
 
 /// A property that pages have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,7 +179,8 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, forei
                 return Ok::<_, StageError>(());
             }
             if let Some(order) = &order {
-                order.set(facts.number, key(&Precedence::of(&facts)));
+                let dated_by = Dates::from(&facts).decisive().map(|(_, by)| by);
+                order.set(facts.number, key(&Precedence::of(&facts), dated_by));
             }
             for (common, emitter) in &mut emitters {
                 let Some(server) = common.of(foreign, &facts) else {

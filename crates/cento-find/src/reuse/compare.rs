@@ -13,7 +13,10 @@ use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::Findings;
 
-/// The categories of the pairs of one run, by page id. Takes about 32 bytes of memory per row.
+/// The bytes of memory of a pair, with the unused part of its table.
+const PAIR_BYTES: u64 = 56;
+
+/// The categories of the pairs of one run, by page id.
 pub struct PairCategories {
     /// The page that represents each page with the same fingerprints.
     representatives: HashMap<u64, u64>,
@@ -25,8 +28,20 @@ fn ordered(one: u64, other: u64) -> (u64, u64) {
 }
 
 impl PairCategories {
-    /// Reads the tables of a run.
-    pub fn read(findings: &Findings) -> Result<PairCategories> {
+    /// Reads the tables of a run, if those of two runs fit in this much memory.
+    pub fn read(findings: &Findings, memory: u64) -> Result<PairCategories> {
+        let report = &findings.record.report;
+        let rows = report.rows(PAIRS.as_str()) + report.rows(IDENTICAL.as_str());
+        let needed = rows.saturating_mul(2 * PAIR_BYTES);
+        if needed > memory {
+            return Err(Error::Flow(cento_flow::Error::TooLittleMemory {
+                limit: memory,
+                needed,
+                reason: format!(
+                    " to compare two schemes with {rows} pairs, at {PAIR_BYTES} bytes each"
+                ),
+            }));
+        }
         let mut representatives = HashMap::new();
         for row in findings.rows(IDENTICAL)? {
             let row = row?;

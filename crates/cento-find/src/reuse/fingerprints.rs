@@ -1,13 +1,17 @@
 //! The fingerprints of a page.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use cento_fingerprint::{Fingerprint, Scheme, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
+/// The number of fingerprints from which on repeated ones are removed before all are known.
+const REPEATED: usize = 1 << 16;
+
 /// Computes the fingerprints of one text after the other, reusing its memory.
 ///
-/// Memory is 8 bytes per word of the longest text, and 8 per fingerprint.
+/// Memory is 8 bytes per word of the longest text, and up to 16 per distinct fingerprint.
 ///
 /// ```
 /// use cento_find::reuse::PageFingerprints;
@@ -46,31 +50,54 @@ impl PageFingerprints {
             words.push(key.either(packed_word_hash, word_hash));
         });
         let set = &mut self.set;
-        self.scheme
-            .for_each(&self.words, |fingerprint| set.push(fingerprint.hash));
+        let mut full = REPEATED;
+        self.scheme.for_each(&self.words, |fingerprint| {
+            set.push(fingerprint.hash);
+            // A text that repeats itself has few distinct fingerprints.
+            if set.len() >= full {
+                set.sort_unstable();
+                set.dedup();
+                full = REPEATED.max(2 * set.len());
+            }
+        });
         self.set.sort_unstable();
         self.set.dedup();
         &self.set
     }
 
-    /// Calls `each` with every fingerprint of a text, in order of position, and the bytes of the
-    /// text that it represents.
-    pub fn for_each(&mut self, text: &str, mut each: impl FnMut(u64, Range<usize>)) {
+    /// Calls `each` with the fingerprints of a text that are `wanted`, in order of position, and
+    /// the bytes of the text that they represent. Only wanted ones take memory.
+    pub fn for_each(
+        &mut self,
+        text: &str,
+        mut wanted: impl FnMut(u64) -> bool,
+        mut each: impl FnMut(u64, Range<usize>),
+    ) {
         self.words.clear();
         let words = &mut self.words;
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        self.scanner.scan_ranged_keys(text, |range, key| {
+        self.scanner.scan_keys(text, |key| {
             words.push(key.either(packed_word_hash, word_hash));
-            ranges.push(range);
         });
-        self.scheme
-            .for_each(&self.words, |fingerprint: Fingerprint| {
-                let last = (fingerprint.position + fingerprint.words).saturating_sub(1);
-                if let (Some(first), Some(last)) =
-                    (ranges.get(fingerprint.position), ranges.get(last))
-                {
-                    each(fingerprint.hash, first.start..last.end);
-                }
-            });
+        let mut found: Vec<Fingerprint> = Vec::new();
+        self.scheme.for_each(&self.words, |fingerprint| {
+            if fingerprint.words > 0 && wanted(fingerprint.hash) {
+                found.push(fingerprint);
+            }
+        });
+        // A second scan finds the bytes: ranges of all words would take twice the memory of words.
+        let mut ahead = found.iter().peekable();
+        let mut open: VecDeque<(&Fingerprint, usize)> = VecDeque::new();
+        let mut word = 0;
+        self.scanner.scan_ranged_keys(text, |range, _| {
+            while let Some(next) = ahead.next_if(|next| next.position == word) {
+                open.push_back((next, range.start));
+            }
+            let last = |next: &Fingerprint| next.position + next.words - 1;
+            while let Some(&(next, start)) = open.front().filter(|(next, _)| last(next) <= word) {
+                open.pop_front();
+                each(next.hash, start..range.end);
+            }
+            word += 1;
+        });
     }
 }

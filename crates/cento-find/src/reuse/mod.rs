@@ -51,7 +51,7 @@ pub use tally::CategoryCounts;
 
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::names;
+use crate::name_files::NameFiles;
 use crate::numbers::Numbers;
 use crate::overlap::overlap_rows::Reserve;
 use crate::overlap::page_order::PageOrder;
@@ -153,8 +153,8 @@ pub fn run(
             stages::register_reading(&mut registry, source, params, &order);
             stages::register_counting(&mut registry, &temp(workplace)?);
             stages::register_tally(&mut registry, source);
-            reuse_tables::register(&mut registry, source, params);
-            names::register(&mut registry, source);
+            let names = Arc::new(NameFiles::new(source, &temp(workplace)?));
+            reuse_tables::register(&mut registry, source, params, &names);
             Ok((registry, flow(source, params, workplace)))
         },
         |_, report| Ok(json!(summary(source, params, report))),
@@ -200,12 +200,8 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         .shuffle_with(shuffle::BY_STRIP, by_strip)
         .shuffle_of_numbers(shuffle::REMOVED, pages)
         .shuffle_of_numbers(shuffle::IGNORED, pages)
-        .shuffle_of_numbers(shuffle::IGNORED_NOTED, pages)
-        .shuffle_of_numbers(shuffle::IGNORED_NAMED, pages)
         .shuffle_of_numbers(shuffle::IGNORED_RANKED, 32)
-        .shuffle_of_numbers(shuffle::OF, pages)
-        .shuffle_of_numbers(shuffle::PAGE, pages)
-        .shuffle_of_numbers(shuffle::RANKED, reuse_tables::RANK_BITS)
+        .shuffle_of_numbers(shuffle::RANKED, reuse_rows::RANK_BITS)
         .table(PAIRS)
         .table(IDENTICAL)
         .table(IGNORED)
@@ -214,7 +210,6 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
             Reserve::KIND,
             json!({ "bytes": lists + slots }),
         );
-    flow = names::with_named(flow, source);
     let bytes = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     flow = flow.state(state::COPIES, "bitmap", bytes.clone());
     for category in Category::ALL {
@@ -228,7 +223,6 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     let mut hosts = Stage::map(stage::HOSTS, source.page_tasks())
         .with(source.identity())
         .writes(shuffle::BY_HOST_NAME)
-        .writes(names::NAMED)
         .writes(state::COPIES)
         .writes(state::RESERVE);
     for name in state::NUMBERS {
@@ -249,8 +243,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         .reads(state::IGNORED)
         .reads(state::FRAMES)
         .reads(state::COPY_COUNTS)
-        .writes(names::NAMED)
-        .writes(shuffle::OF);
+        .writes(shuffle::RANKED);
     let count = with_categories(count, |stage, name| stage.writes(name));
     let tally = Stage::map(stage::TALLY, source.page_tasks())
         .with(json!(stages::boundary(source, params)))
@@ -271,10 +264,9 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
                 .reads(state::HOSTS)
                 .writes(state::COPIES)
                 .writes(state::COPY_COUNTS)
-                .writes(names::NAMED)
                 .writes(&pages_of(Category::C1))
                 .writes(shuffle::BY_HOST)
-                .writes(shuffle::OF),
+                .writes(shuffle::RANKED),
         )
         .stage(Stage::reduce(stage::COUNT_HOSTS, shuffle::BY_HOST).writes(state::HOST_PAGES))
         .stage(
@@ -294,30 +286,12 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
                 .writes(state::FRAMES),
         )
         .stage(count)
-        .stage(
-            Stage::reduce(stage::NOTE_IGNORED, shuffle::IGNORED)
-                .writes(names::NAMED)
-                .writes(shuffle::IGNORED_NOTED),
-        )
-        .stage(
-            Stage::reduce(stage::SHOW_IGNORED, shuffle::IGNORED_NOTED)
-                .writes(shuffle::IGNORED_NAMED),
-        )
+        .stage(Stage::reduce(stage::SHOW_IGNORED, shuffle::IGNORED).writes(shuffle::IGNORED_RANKED))
         .stage(tally)
-        .stage(names::stage(
-            source,
-            &[shuffle::OF, shuffle::PAGE, shuffle::IGNORED_NAMED],
-        ))
-        .stage(Stage::reduce(stage::NAME_OF, shuffle::OF).writes(shuffle::PAGE))
-        .stage(Stage::reduce(stage::NAME_PAGE, shuffle::PAGE).writes(shuffle::RANKED))
         .stage(
             Stage::reduce(stage::WRITE, shuffle::RANKED)
                 .writes(PAIRS.as_str())
                 .writes(IDENTICAL.as_str()),
-        )
-        .stage(
-            Stage::reduce(stage::NAME_IGNORED, shuffle::IGNORED_NAMED)
-                .writes(shuffle::IGNORED_RANKED),
         )
         .stage(
             Stage::reduce(stage::WRITE_IGNORED, shuffle::IGNORED_RANKED).writes(IGNORED.as_str()),

@@ -95,9 +95,8 @@ impl PairStrip {
         self.lists.has_space(pages)
     }
 
-    /// Calls `each` with every pair that shares a fingerprint, ordered by the left page, then by
-    /// the right one; removes all lists. Returns the number of pairs in all lists: the rows that a
-    /// join would produce.
+    /// Calls `each` with every pair that shares a fingerprint, ordered by the left page; removes
+    /// all lists. Returns the number of pairs in all lists: the rows that a join would produce.
     pub(super) fn count<E>(
         &mut self,
         mut each: impl FnMut(SharedCounts) -> Result<(), E>,
@@ -139,7 +138,6 @@ impl PairStrip {
                     *slot = 0;
                 }
             }
-            counts.sort_unstable_by_key(|count| count.right);
             for &count in counts.iter() {
                 each(count)?;
             }

@@ -101,17 +101,22 @@ impl ReuseParams {
 
     /// Returns the number of pages above which a fingerprint is ignored; 0 for no limit.
     pub fn page_limit(&self, source: &CorpusPages) -> u32 {
-        let usual = || usual_max_pages(1, self.expected_rows(source));
+        self.page_limit_for(text_bytes(source))
+    }
+
+    /// Like [`ReuseParams::page_limit`], for pages with this many bytes of text.
+    pub fn page_limit_for(&self, text_bytes: u64) -> u32 {
+        let usual = || usual_max_pages(1, self.expected_rows_of(text_bytes));
         self.max_pages.unwrap_or_else(usual)
     }
 
     /// Returns the approximate sum of the fingerprints of all pages.
     pub(super) fn expected_rows(&self, source: &CorpusPages) -> u64 {
-        let corpora = source.corpora().iter();
-        let bytes: u64 = corpora
-            .map(|corpus| corpus.manifest().counts().text_bytes)
-            .sum();
-        let words = bytes / 6;
+        self.expected_rows_of(text_bytes(source))
+    }
+
+    fn expected_rows_of(&self, text_bytes: u64) -> u64 {
+        let words = text_bytes / 6;
         match self.scheme {
             Scheme::Mod { p, .. } => words / u64::from(p.max(1)),
             Scheme::Winnow { w, .. } => 2 * words / (u64::from(w) + 1),
@@ -120,4 +125,12 @@ impl ReuseParams {
             _ => words,
         }
     }
+}
+
+/// Returns the bytes of the text of all pages.
+fn text_bytes(source: &CorpusPages) -> u64 {
+    let corpora = source.corpora().iter();
+    corpora
+        .map(|corpus| corpus.manifest().counts().text_bytes)
+        .sum()
 }

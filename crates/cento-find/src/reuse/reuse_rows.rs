@@ -3,6 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use cento_flow::Row;
 
+use super::category::Category;
+use super::style::ReuseStyle;
+
 /// Page numbers are below this, so that two flags fit beside them in 32 bits.
 pub(super) const MOST_PAGES: u32 = 1 << 30;
 
@@ -122,5 +125,115 @@ impl Row for IgnoredFingerprint {
 
     fn rest(&self) -> (u64, u32) {
         (self.hash, self.pages)
+    }
+}
+
+/// A pair of page numbers with its counts, on its way to the tables.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct RankedPair {
+    /// The order of the tables: see [`RankedPair::ranked`].
+    rank: u32,
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) shared: u32,
+    pub(super) left_size: u32,
+    pub(super) right_size: u32,
+    pub(super) left_copies: u32,
+    pub(super) right_copies: u32,
+    pub(super) frame: u32,
+    pub(super) frequent: u32,
+    /// The position in [`Category::ALL`], or [`IDENTICAL_SETS`].
+    category: u16,
+    /// The position in [`ReuseStyle::ALL`].
+    style: u16,
+}
+
+/// Stands for the table `identical` in place of a category.
+const IDENTICAL_SETS: u16 = Category::ALL.len() as u16;
+/// The number of bits of a rank.
+pub(super) const RANK_BITS: u32 = 29;
+
+impl RankedPair {
+    /// Returns a pair of a category and a style. `counts` has all other fields.
+    pub(super) fn ranked(category: Category, style: ReuseStyle, counts: PairCounts) -> RankedPair {
+        const WEAKNESS_BITS: u32 = 26;
+        let smaller = u64::from(counts.left_size.min(counts.right_size).max(1));
+        let lacking = smaller.saturating_sub(u64::from(counts.shared));
+        // By category, then by the larger containment.
+        let weakness = (lacking << WEAKNESS_BITS) / smaller;
+        let rank = (category.index() as u64) << WEAKNESS_BITS | weakness;
+        RankedPair::new(rank as u32, category.index() as u16, style, counts)
+    }
+
+    /// Returns a page with the fingerprints of an earlier one.
+    pub(super) fn identical(first: u32, copy: u32, size: u32) -> RankedPair {
+        let counts = PairCounts {
+            left: first,
+            right: copy,
+            shared: size,
+            left_size: size,
+            right_size: size,
+            ..PairCounts::default()
+        };
+        // Sorted by the first page, behind all pairs.
+        let rank = 7 << 26 | first >> 4;
+        RankedPair::new(rank, IDENTICAL_SETS, ReuseStyle::Reuse, counts)
+    }
+
+    fn new(rank: u32, category: u16, style: ReuseStyle, counts: PairCounts) -> RankedPair {
+        RankedPair {
+            rank,
+            left: counts.left,
+            right: counts.right,
+            shared: counts.shared,
+            left_size: counts.left_size,
+            right_size: counts.right_size,
+            left_copies: counts.left_copies,
+            right_copies: counts.right_copies,
+            frame: counts.frame,
+            frequent: counts.frequent,
+            category,
+            style: style.index() as u16,
+        }
+    }
+
+    /// The category; `None` for pages with the same set.
+    pub(super) fn category(&self) -> Option<Category> {
+        Category::ALL.get(usize::from(self.category)).copied()
+    }
+
+    pub(super) fn style(&self) -> ReuseStyle {
+        let style = ReuseStyle::ALL.get(usize::from(self.style)).copied();
+        style.unwrap_or(ReuseStyle::Reuse)
+    }
+}
+
+/// The numbers of a [`RankedPair`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PairCounts {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) shared: u32,
+    pub(super) left_size: u32,
+    pub(super) right_size: u32,
+    pub(super) left_copies: u32,
+    pub(super) right_copies: u32,
+    pub(super) frame: u32,
+    pub(super) frequent: u32,
+}
+
+impl Row for RankedPair {
+    type Key = u32;
+    type Rest = (u32, u32);
+
+    #[inline(always)]
+    fn key(&self) -> u32 {
+        self.rank
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> (u32, u32) {
+        (self.left, self.right)
     }
 }

@@ -1,27 +1,27 @@
-//! The result tables: joins names to pairs of page numbers.
+//! The result tables: sorts pairs of page numbers, and looks up the names of the pages.
 //!
 //! ```text
-//!   of (left) ─ name of ─▶ page (right) ─ name page ─▶ ranked ─ write ─▶ pairs, identical
-//!   ignored fingerprints ─ note ─▶ noted ─ show ─▶ named ─ name ─▶ ranked ─ write ─▶ ignored
+//!   pairs ─▶ ranked ─ write ─▶ pairs, identical
+//!   ignored fingerprints ─ show ─▶ ignored ranked ─ write ignored ─▶ ignored
 //! ```
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use cento_fingerprint::Scheme;
-use cento_flow::{Bitmap, Fragment, Registry, TableName, WideGroups, table_row};
+use cento_flow::{Fragment, Registry, TableName, WideGroups, table_row};
 use serde::{Deserialize, Serialize};
 
 use super::category::{Category, Containment};
 use super::fingerprints::PageFingerprints;
 use super::params::ReuseParams;
-use super::reuse_rows::IgnoredFingerprint;
+use super::reuse_rows::{IgnoredFingerprint, RankedPair};
 use super::stage_names::{shuffle, stage};
 use super::style::{ReuseStyle, same_host};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::names::{self, NAMED, PageName, name_of};
-use crate::precedence::{Dates, Earlier, earlier};
+use crate::name_files::{MappedName, NameFiles};
+use crate::precedence::{Earlier, earlier};
 
 /// The main table: pairs by category, those of the largest containment first.
 pub const PAIRS: TableName<ReusePairRow> = TableName::new("pairs");
@@ -109,137 +109,30 @@ table_row! {
     }
 }
 
-/// A pair of page numbers, on its way to the tables. No category stands for the table `identical`.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct PairRecord {
-    pub(super) left: u32,
-    pub(super) right: u32,
-    pub(super) shared: u32,
-    pub(super) left_size: u32,
-    pub(super) right_size: u32,
-    pub(super) left_copies: u32,
-    pub(super) right_copies: u32,
-    pub(super) frame: u32,
-    pub(super) frequent: u32,
-    pub(super) category: Option<Category>,
-    pub(super) style: ReuseStyle,
-}
-
-impl PairRecord {
-    /// Returns the record of a page with the fingerprints of an earlier one.
-    pub(super) fn identical(first: u32, copy: u32, size: u32) -> PairRecord {
-        PairRecord {
-            left: first,
-            right: copy,
-            shared: size,
-            left_size: size,
-            right_size: size,
-            left_copies: 0,
-            right_copies: 0,
-            frame: 0,
-            frequent: 0,
-            category: None,
-            style: ReuseStyle::Reuse,
-        }
-    }
-
-    /// Returns the key by which the tables are sorted: by category, then by the larger containment.
-    fn rank(&self) -> u64 {
-        const WEAKNESS_BITS: u32 = 26;
-        let smaller = u64::from(self.left_size.min(self.right_size).max(1));
-        let lacking = smaller.saturating_sub(u64::from(self.shared));
-        let weakness = (lacking << WEAKNESS_BITS) / smaller;
-        match self.category {
-            Some(category) => (category.index() as u64) << WEAKNESS_BITS | weakness,
-            // Sorted by the first page; keys of evenly distributed leading bits balance the load.
-            None => 7 << WEAKNESS_BITS | u64::from(self.left >> 4),
-        }
-    }
-}
-
-/// The number of bits of a rank.
-pub(super) const RANK_BITS: u32 = 29;
-
-/// What the tables show of a page.
-#[derive(Debug, Serialize, Deserialize)]
-struct SideName {
-    page_id: u64,
-    url: String,
-    host: Option<String>,
-    published: Option<i64>,
-    fetched: Option<i64>,
-}
-
-impl From<PageName> for SideName {
-    fn from(name: PageName) -> SideName {
-        SideName {
-            page_id: name.page_id,
-            url: name.url,
-            host: name.host,
-            published: name.published_at,
-            fetched: name.fetched_at,
-        }
-    }
-}
-
-impl SideName {
-    fn dates(&self) -> Dates {
-        Dates {
-            published: self.published,
-            fetched: self.fetched,
-        }
-    }
-}
-
-pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &ReuseParams) {
-    registry.reduce::<Fragment, _>(stage::NAME_OF, |context, groups| {
-        let mut pages = context.wide_shuffle(shuffle::PAGE)?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let left = SideName::from(name_of(&mut group)?);
-            for row in group {
-                let record: PairRecord = serde_json::from_slice(&row.value)?;
-                let value = serde_json::to_vec(&(record, &left))?;
-                pages.push_numbered(u64::from(record.right), names::ROW, &value)?;
-            }
-        }
-        Ok(())
-    });
-    registry.reduce::<Fragment, _>(stage::NAME_PAGE, |context, groups| {
-        let mut ranked = context.wide_shuffle(shuffle::RANKED)?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let right = SideName::from(name_of(&mut group)?);
-            for row in group {
-                let (record, left): (PairRecord, SideName) = serde_json::from_slice(&row.value)?;
-                let value = serde_json::to_vec(&(record, &left, &right))?;
-                let order = u64::from(record.left) << 32 | u64::from(record.right);
-                ranked.push_numbered(record.rank(), order, &value)?;
-            }
-        }
-        Ok(())
-    });
+pub(super) fn register(
+    registry: &mut Registry,
+    source: &Arc<CorpusPages>,
+    params: &ReuseParams,
+    names: &Arc<NameFiles>,
+) {
     let params = params.clone();
     let scheme = params.scheme;
-    registry.reduce::<Fragment, _>(stage::WRITE, move |context, groups| {
-        // Tables exist even if they have no rows.
-        drop(context.table(PAIRS)?);
-        drop(context.table(IDENTICAL)?);
-        let mut groups = WideGroups::new(groups);
+    let page_names = Arc::clone(names);
+    registry.reduce::<RankedPair, _>(stage::WRITE, move |context, groups| {
+        let mut pairs = context.table(PAIRS)?;
+        let mut identical = context.table(IDENTICAL)?;
         while let Some(group) = groups.next_group()? {
-            for row in group {
-                let (record, left, right): (PairRecord, SideName, SideName) =
-                    serde_json::from_slice(&row.value)?;
-                match record.category {
+            for pair in group {
+                let left = page_names.get(pair.left)?;
+                let right = page_names.get(pair.right)?;
+                match pair.category() {
                     Some(category) => {
-                        let row = pair_row(record, category, left, right, params.against);
-                        context.table(PAIRS)?.push(row)?;
+                        pairs.push(pair_row(pair, category, left, right, params.against))?;
                     }
                     None => {
-                        let style = identical_style(&left, &right);
+                        let style = identical_style(left, right);
                         if params.selects(style) {
-                            let row = identical_row(record, left, right, style);
-                            context.table(IDENTICAL)?.push(row)?;
+                            identical.push(identical_row(pair, left, right, style))?;
                         }
                     }
                 }
@@ -247,14 +140,14 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, param
         }
         Ok(())
     });
-    register_ignored(registry, source, scheme);
+    register_ignored(registry, source, scheme, names);
 }
 
 fn pair_row(
-    record: PairRecord,
+    record: RankedPair,
     category: Category,
-    left: SideName,
-    right: SideName,
+    left: MappedName<'_>,
+    right: MappedName<'_>,
     against: bool,
 ) -> ReusePairRow {
     let containment = Containment {
@@ -272,11 +165,11 @@ fn pair_row(
     };
     ReusePairRow {
         page_id: page.page_id,
-        page: page.url,
+        page: page.url.to_owned(),
         of_id: of.page_id,
-        of: of.url,
+        of: of.url.to_owned(),
         category: category.name().to_owned(),
-        style: record.style.name().to_owned(),
+        style: record.style().name().to_owned(),
         shared: record.shared,
         page_fingerprints: containment.page,
         of_fingerprints: containment.of,
@@ -289,8 +182,8 @@ fn pair_row(
     }
 }
 
-fn identical_style(first: &SideName, copy: &SideName) -> ReuseStyle {
-    if same_host(first.host.as_deref(), copy.host.as_deref()) {
+fn identical_style(first: MappedName<'_>, copy: MappedName<'_>) -> ReuseStyle {
+    if same_host(first.host, copy.host) {
         ReuseStyle::Alias
     } else {
         ReuseStyle::Reuse
@@ -298,16 +191,16 @@ fn identical_style(first: &SideName, copy: &SideName) -> ReuseStyle {
 }
 
 fn identical_row(
-    record: PairRecord,
-    first: SideName,
-    copy: SideName,
+    record: RankedPair,
+    first: MappedName<'_>,
+    copy: MappedName<'_>,
     style: ReuseStyle,
 ) -> IdenticalRow {
     IdenticalRow {
         page_id: copy.page_id,
-        page: copy.url,
+        page: copy.url.to_owned(),
         of_id: first.page_id,
-        of: first.url,
+        of: first.url.to_owned(),
         fingerprints: record.shared,
         style: style.name().to_owned(),
     }
@@ -323,19 +216,15 @@ struct IgnoredExcerpt {
     text: Option<String>,
 }
 
-fn register_ignored(registry: &mut Registry, source: &Arc<CorpusPages>, scheme: Scheme) {
-    registry.reduce::<IgnoredFingerprint, _>(stage::NOTE_IGNORED, |context, groups| {
-        let named = context.state::<Bitmap>(NAMED)?;
-        let mut rows = context.shuffle::<IgnoredFingerprint>(shuffle::IGNORED_NOTED)?;
-        while let Some(group) = groups.next_group()? {
-            named.set(u64::from(group.key()));
-            rows.extend(group)?;
-        }
-        Ok(())
-    });
-    let source = Arc::clone(source);
+fn register_ignored(
+    registry: &mut Registry,
+    source: &Arc<CorpusPages>,
+    scheme: Scheme,
+    names: &Arc<NameFiles>,
+) {
+    let (source, names) = (Arc::clone(source), Arc::clone(names));
     registry.reduce::<IgnoredFingerprint, _>(stage::SHOW_IGNORED, move |context, groups| {
-        let mut names = context.wide_shuffle(shuffle::IGNORED_NAMED)?;
+        let mut ranked = context.wide_shuffle(shuffle::IGNORED_RANKED)?;
         let mut waiting: Vec<IgnoredFingerprint> = Vec::new();
         loop {
             let group = groups.next_group()?;
@@ -346,34 +235,21 @@ fn register_ignored(registry: &mut Registry, source: &Arc<CorpusPages>, scheme: 
             }
             let texts = texts_of(&source, scheme, &waiting)?;
             for (ignored, text) in waiting.drain(..).zip(texts) {
-                let value = serde_json::to_vec(&(ignored.hash, ignored.pages, text))?;
-                names.push_numbered(u64::from(ignored.page), names::ROW, &value)?;
+                let name = names.get(ignored.page)?;
+                let excerpt = IgnoredExcerpt {
+                    hash: ignored.hash,
+                    pages: ignored.pages,
+                    page_id: name.page_id,
+                    page: name.url.to_owned(),
+                    text,
+                };
+                let rank = u64::from(u32::MAX - excerpt.pages);
+                ranked.push_numbered(rank, excerpt.hash, &serde_json::to_vec(&excerpt)?)?;
             }
             if ended {
                 return Ok(());
             }
         }
-    });
-    registry.reduce::<Fragment, _>(stage::NAME_IGNORED, |context, groups| {
-        let mut ranked = context.wide_shuffle(shuffle::IGNORED_RANKED)?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let name = name_of(&mut group)?;
-            for row in group {
-                let (hash, pages, text): (u64, u32, Option<String>) =
-                    serde_json::from_slice(&row.value)?;
-                let excerpt = IgnoredExcerpt {
-                    hash,
-                    pages,
-                    page_id: name.page_id,
-                    page: name.url.clone(),
-                    text,
-                };
-                let rank = u64::from(u32::MAX - pages);
-                ranked.push_numbered(rank, hash, &serde_json::to_vec(&excerpt)?)?;
-            }
-        }
-        Ok(())
     });
     registry.reduce::<Fragment, _>(stage::WRITE_IGNORED, |context, groups| {
         let mut table = context.table(IGNORED)?;
@@ -409,7 +285,8 @@ fn texts_of(
     pages.dedup();
     let mut fingerprints = PageFingerprints::new(scheme);
     source.texts::<Error>(&pages, |page, text| {
-        fingerprints.for_each(text, |hash, range| {
+        let wanted = |hash| positions.contains_key(&(page, hash));
+        fingerprints.for_each(text, wanted, |hash, range| {
             let slot = positions
                 .get(&(page, hash))
                 .and_then(|&at| texts.get_mut(at));

@@ -12,12 +12,8 @@ pub(super) mod stage {
     pub(in super::super) const SPREAD: &str = "spread";
     pub(in super::super) const SIZES: &str = "sizes";
     pub(in super::super) const COUNT: &str = "count";
-    pub(in super::super) const NOTE_IGNORED: &str = "note ignored";
     pub(in super::super) const SHOW_IGNORED: &str = "show ignored";
-    pub(in super::super) const NAME_OF: &str = "name of";
-    pub(in super::super) const NAME_PAGE: &str = "name page";
     pub(in super::super) const WRITE: &str = "write";
-    pub(in super::super) const NAME_IGNORED: &str = "name ignored";
     pub(in super::super) const WRITE_IGNORED: &str = "write ignored";
     pub(in super::super) const TALLY: &str = "tally";
 }
@@ -31,11 +27,7 @@ pub(super) mod shuffle {
     pub(in super::super) const BY_STRIP: &str = "by strip";
     pub(in super::super) const REMOVED: &str = "removed";
     pub(in super::super) const IGNORED: &str = "ignored fingerprints";
-    pub(in super::super) const IGNORED_NOTED: &str = "ignored noted";
-    pub(in super::super) const IGNORED_NAMED: &str = "ignored named";
     pub(in super::super) const IGNORED_RANKED: &str = "ignored ranked";
-    pub(in super::super) const OF: &str = "of";
-    pub(in super::super) const PAGE: &str = "page";
     pub(in super::super) const RANKED: &str = "ranked";
 }
 

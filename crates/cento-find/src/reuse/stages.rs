@@ -13,6 +13,7 @@
 //! n is: identical sets make n − 1 rows of the table `identical`, and different sets with a common
 //! template make rows of ignored fingerprints.
 
+use std::cell::RefMut;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,13 +26,14 @@ use super::category::{Category, Containment};
 use super::fingerprints::PageFingerprints;
 use super::pair_strip::{PairStrip, SharedCounts};
 use super::params::ReuseParams;
-use super::reuse_rows::{HostPage, IgnoredFingerprint, ListedPage, PageFingerprint, RemovedCounts};
-use super::reuse_tables::PairRecord;
+use super::reuse_rows::{
+    HostPage, IgnoredFingerprint, ListedPage, PageFingerprint, PairCounts, RankedPair,
+    RemovedCounts,
+};
 use super::stage_names::{counter, pages_of, shuffle, stage, state};
 use super::style::{FRAME_PAGES, ReuseStyle, SharedKinds, bare_host, is_frame};
 use super::tally::{PairTally, pages_counter};
 use crate::corpus_pages::{CorpusPages, TextTask};
-use crate::names::{self, NAMED};
 use crate::numbers::{Numbers, UNSET};
 use crate::overlap::overlap_rows::{HashPage, Posting, Reserve};
 use crate::overlap::page_order::PageOrder;
@@ -152,10 +154,9 @@ fn collapse(
     let copy_counts = context.state::<Numbers>(state::COPY_COUNTS)?;
     let sizes = context.state::<Numbers>(state::SIZES)?;
     let hosts = context.state::<Numbers>(state::HOSTS)?;
-    let named = context.state::<Bitmap>(NAMED)?;
     let nearly_identical = context.state::<Bitmap>(&pages_of(Category::C1))?;
     let mut by_host = context.shuffle::<HostPage>(shuffle::BY_HOST)?;
-    let mut rows = context.wide_shuffle(shuffle::OF)?;
+    let mut rows = context.shuffle::<RankedPair>(shuffle::RANKED)?;
     let mut tally = PairTally::default();
     let mut of_hosts: HashMap<u32, u64> = HashMap::new();
     while let Some(mut group) = groups.next_group()? {
@@ -180,10 +181,7 @@ fn collapse(
             if host != UNSET {
                 *of_hosts.entry(host).or_default() += 1;
             }
-            named.set(u64::from(first));
-            named.set(u64::from(copy));
-            let record = PairRecord::identical(first, copy, sizes.get(first));
-            rows.push_numbered(u64::from(first), names::ROW, &serde_json::to_vec(&record)?)?;
+            rows.push(RankedPair::identical(first, copy, sizes.get(first)))?;
         }
         copy_counts.set(first, pages);
         context.count(counter::COPIES, u64::from(pages) - 1);
@@ -440,31 +438,29 @@ fn count(
 }
 
 /// Decides the category and the style of pairs, and emits them.
-struct PairJudge<'c, 'a> {
-    context: &'c Context<'a>,
+struct PairJudge<'c> {
     plan: &'c ReusePlan,
     hosts: Arc<Numbers>,
     sizes: Arc<Numbers>,
     ignored: Arc<Numbers>,
     frames: Arc<Numbers>,
     copy_counts: Arc<Numbers>,
-    named: Arc<Bitmap>,
+    rows: RefMut<'c, Emitter<RankedPair>>,
     categories: Vec<Arc<Bitmap>>,
     tally: PairTally,
 }
 
-impl<'c, 'a> PairJudge<'c, 'a> {
-    fn new(context: &'c Context<'a>, plan: &'c ReusePlan) -> cento_flow::Result<PairJudge<'c, 'a>> {
+impl<'c> PairJudge<'c> {
+    fn new(context: &'c Context<'_>, plan: &'c ReusePlan) -> cento_flow::Result<PairJudge<'c>> {
         let categories = Category::ALL.into_iter();
         Ok(PairJudge {
-            context,
             plan,
             hosts: context.state(state::HOSTS)?,
             sizes: context.state(state::SIZES)?,
             ignored: context.state(state::IGNORED)?,
             frames: context.state(state::FRAMES)?,
             copy_counts: context.state(state::COPY_COUNTS)?,
-            named: context.state(NAMED)?,
+            rows: context.shuffle(shuffle::RANKED)?,
             categories: categories
                 .map(|category| context.state(&pages_of(category)))
                 .collect::<cento_flow::Result<_>>()?,
@@ -503,8 +499,11 @@ impl<'c, 'a> PairJudge<'c, 'a> {
         } = counts;
         let (left_size, left_frame) = self.size(left);
         let (right_size, right_frame) = self.size(right);
-        let [left_copies, right_copies] = [left, right].map(|page| self.copy_counts.get(page));
-        let pairs = u64::from(left_copies) * u64::from(right_copies);
+        // Most pairs share too little of either page: nothing else is looked up for them.
+        let partial = params.thresholds.partial;
+        if !params.frame && !partial.is_reached(shared, left_size.min(right_size)) {
+            return Ok(());
+        }
         let whole = Containment {
             shared,
             page: left_size,
@@ -515,8 +514,11 @@ impl<'c, 'a> PairJudge<'c, 'a> {
                 .then(|| Category::of(containment, params.thresholds))
                 .flatten()
         };
+        let with_frames = category(whole);
+        let [left_copies, right_copies] = [left, right].map(|page| self.copy_counts.get(page));
+        let pairs = u64::from(left_copies) * u64::from(right_copies);
         let (containment, frame) = if params.frame {
-            if let Some(category) = category(whole) {
+            if let Some(category) = with_frames {
                 self.tally.add_with_frames(category, pairs);
             }
             let unframed = Containment {
@@ -555,9 +557,7 @@ impl<'c, 'a> PairJudge<'c, 'a> {
         if !params.selects(style) {
             return Ok(());
         }
-        self.named.set(u64::from(left));
-        self.named.set(u64::from(right));
-        let record = PairRecord {
+        let counts = PairCounts {
             left,
             right,
             shared: containment.shared,
@@ -567,11 +567,10 @@ impl<'c, 'a> PairJudge<'c, 'a> {
             right_copies,
             frame,
             frequent,
-            category: Some(category),
-            style,
         };
-        let mut rows = self.context.wide_shuffle(shuffle::OF)?;
-        Ok(rows.push_numbered(u64::from(left), names::ROW, &serde_json::to_vec(&record)?)?)
+        Ok(self
+            .rows
+            .push(RankedPair::ranked(category, style, counts))?)
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) use byte_source::{ByteOrigin, ByteSource};
 pub(crate) use gzip::{Beginning, header_length};
 pub(crate) use handle::{Handle, HandleReader};
 use packing::unpacker;
-pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
+pub(crate) use packing::{
+    FRONT, LONGEST_MAGIC, may_be_packed, packing_named, packing_of, unpack_front, unpacked_name,
+};
 pub(crate) use stream::{Filled, Stream, StreamError};
 pub(crate) use zstd::{MAGIC as ZSTD_MAGIC, decoder as zstd_decoder, step as zstd_step};

@@ -8,13 +8,36 @@ use super::byte_source::{ByteOrigin, ByteSource};
 use super::gzip::{self, Gunzip};
 use super::lz4::{self, Unlz4};
 use super::stream::{Filled, Stream};
-use super::unpack::{Unpack, skippable};
+use super::unpack::{SKIPPABLE, Unpack, skippable};
 use super::zstd::{self, Unzstd};
 use crate::Packing;
 
 /// The number of bytes needed to detect the content of a compressed input: a whole block, even of
 /// bzip2.
 pub(crate) const FRONT: usize = (1 << 20) - 1;
+
+/// The number of bytes after which [`packing_of`] has seen every magic number. That of bzip2 is the
+/// longest.
+pub(crate) const LONGEST_MAGIC: usize = 10;
+
+/// Whether the first bytes may be the beginning of a compressed input, as far as they are known.
+pub(crate) fn may_be_packed(front: &[u8]) -> bool {
+    let (first, second) = (front.first(), front.get(1));
+    let known = [
+        (0x1f, 0x8b),
+        (0x28, 0xb5),
+        (0x04, 0x22),
+        (b'B', b'Z'),
+        (0xfd, b'7'),
+    ];
+    first.is_none_or(|&first| {
+        let skippable = (first >> 4 == 5).then_some((first, SKIPPABLE[0]));
+        known
+            .into_iter()
+            .chain(skippable)
+            .any(|(one, two)| one == first && second.is_none_or(|&second| second == two))
+    })
+}
 
 /// The file name extensions of compression formats.
 const ENDINGS: [(&str, Packing); 6] = [

@@ -213,6 +213,15 @@ impl Stream {
         self.next_member()
     }
 
+    /// Whether the window is empty and the writer of the input may be waiting for an answer before
+    /// it writes more. False for compressed input: the checksum of a member is part of it.
+    pub(crate) fn would_wait(&self) -> bool {
+        self.unpack.is_none()
+            && self.window().is_empty()
+            && self.source.available().is_empty()
+            && !self.source.reads_without_waiting()
+    }
+
     /// Whether any number of consumed bytes can be read again.
     pub(crate) fn returns(&self) -> bool {
         self.unpack.is_none() && self.source.seeks()

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use crate::Format;
 use crate::arc;
-use crate::bytes::{FRONT, packing_of, unpack_front, unpacked_name};
+use crate::bytes::{FRONT, LONGEST_MAGIC, may_be_packed, packing_of, unpack_front, unpacked_name};
 use crate::decode::sniff::{self, ContentLooks};
 use crate::warc::header;
 
@@ -88,6 +88,30 @@ pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
     }
 }
 
+/// Returns the format of a stream of which only the beginning has arrived, if no further byte can
+/// change it: archives by their first line, JSON Lines by a complete first line.
+pub(super) fn by_begun_stream(front: &[u8]) -> Option<Format> {
+    if may_be_packed(front) && front.len() < LONGEST_MAGIC {
+        return None;
+    }
+    let unpacked;
+    let front = match packing_of(front) {
+        Some(packing) => {
+            unpacked = unpack_front(front, packing, sniff::SNIFFED_BYTES);
+            &unpacked
+        }
+        None => front,
+    };
+    let begin = front.trim_ascii_start();
+    let decisive = header::begins(begin)
+        || begin.starts_with(arc::BEGINNING)
+        || (memchr::memchr(b'\n', begin).is_some() && is_json_lines(begin, false));
+    match by_unpacked(front, false) {
+        Guess::Format(format) if decisive => Some(format),
+        _ => None,
+    }
+}
+
 fn by_unpacked(front: &[u8], whole: bool) -> Guess {
     let begin = front.trim_ascii_start();
     if header::begins(begin) {
@@ -154,6 +178,40 @@ mod tests {
         ] {
             assert_eq!(by_name(name), guess, "{name}");
         }
+    }
+
+    #[test]
+    fn the_beginning_of_a_stream_decides_as_soon_as_it_can_and_as_the_whole_would() {
+        let line = b"{\"text\": \"a\"}\n";
+        for (front, format) in [
+            (b"WARC/".as_slice(), Format::Warc),
+            (b"\r\nwarc/", Format::Warc),
+            (line, Format::JsonLines),
+            (b"filedesc://", Format::Arc),
+        ] {
+            let decided = (0..=front.len()).find(|&end| by_begun_stream(&front[..end]).is_some());
+            assert_eq!(decided, Some(front.len()), "{}", front.escape_ascii());
+            assert_eq!(by_begun_stream(front), Some(format));
+            assert_eq!(by_front(front, false), Guess::Format(format));
+            let packed = packed(front);
+            assert_eq!(by_begun_stream(&packed), Some(format));
+            assert_eq!(by_begun_stream(&packed[..2]), None);
+        }
+        for undecided in [
+            b"".as_slice(),
+            b"<!DOCTYPE html>",
+            b"Once upon",
+            b"{\"text\": 1",
+        ] {
+            assert_eq!(by_begun_stream(undecided), None);
+        }
+    }
+
+    fn packed(content: &[u8]) -> Vec<u8> {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
     }
 
     #[test]

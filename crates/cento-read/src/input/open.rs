@@ -8,7 +8,8 @@ use super::guess::{self, Guess};
 use super::{IgnoredCause, Input, Location};
 use crate::arc::{self, ArcReader};
 use crate::bytes::{
-    Ahead, ByteOrigin, ByteSource, FRONT, Handle, Stream, StreamError, packing_named, packing_of,
+    Ahead, ByteOrigin, ByteSource, FRONT, Handle, LONGEST_MAGIC, Stream, StreamError,
+    may_be_packed, packing_named, packing_of,
 };
 use crate::decode::sniff;
 use crate::json::LineReader;
@@ -101,19 +102,7 @@ impl Input {
             }
         };
         let mut source = ByteSource::new(origin);
-        source.ensure(sniff::SNIFFED_BYTES).map_err(failed)?;
-        let format = match self.format {
-            Some(format) => format,
-            None => {
-                let mut front_bytes = sniff::SNIFFED_BYTES;
-                if packing_of(source.available()).is_some() {
-                    front_bytes = FRONT;
-                    source.ensure(front_bytes).map_err(failed)?;
-                }
-                let front = source.available();
-                self.format_of_stream(front, front.len() < front_bytes)?
-            }
-        };
+        let format = self.detect_format(&mut source)?;
         let packing = self.packing(source.available());
         let ahead = match &self.location {
             Location::File(path) if packing == Packing::Gzip => {
@@ -135,7 +124,9 @@ impl Input {
             }
             Format::Warc => {
                 seek(&mut stream)?;
-                Box::new(WarcReader::new(stream, name, settings.limits.clone(), from))
+                let limits = settings.limits.clone();
+                let reader = WarcReader::new(stream, name, limits, from);
+                Box::new(reader.promptly(settings.prompt))
             }
             Format::Arc => {
                 seek(&mut stream)?;
@@ -158,6 +149,51 @@ impl Input {
             )),
         };
         Ok(Reader { records })
+    }
+
+    /// Reads enough of the input to detect its compression and, if that is not known, its format.
+    ///
+    /// A file is read up to the number of bytes that any format needs. The writer of a stream may
+    /// wait for an answer to its first page, so a stream is read no further than necessary:
+    /// `detect(front) = detect(whole)` for every front that is decisive.
+    fn detect_format(&self, source: &mut ByteSource) -> Result<Format, Error> {
+        let failed = |error| Error::from_io(&self.name, error);
+        let waits = !source.reads_without_waiting();
+        if let Some(format) = self.format {
+            let mut needed = if waits { 1 } else { sniff::SNIFFED_BYTES };
+            source.ensure(needed).map_err(failed)?;
+            if waits && may_be_packed(source.available()) {
+                needed = LONGEST_MAGIC;
+                source.ensure(needed).map_err(failed)?;
+            }
+            return Ok(format);
+        }
+        if waits {
+            source.ensure(1).map_err(failed)?;
+            while source.available().len() < sniff::SNIFFED_BYTES {
+                if let Some(format) = guess::by_begun_stream(source.available()) {
+                    return Ok(format);
+                }
+                if !source.more().map_err(failed)? {
+                    break;
+                }
+            }
+        }
+        source.ensure(sniff::SNIFFED_BYTES).map_err(failed)?;
+        let mut front_bytes = sniff::SNIFFED_BYTES;
+        if packing_of(source.available()).is_some() {
+            front_bytes = FRONT;
+            while source.available().len() < front_bytes {
+                if waits && let Some(format) = guess::by_begun_stream(source.available()) {
+                    return Ok(format);
+                }
+                if !source.more().map_err(failed)? {
+                    break;
+                }
+            }
+        }
+        let front = source.available();
+        self.format_of_stream(front, front.len() < front_bytes)
     }
 
     fn format_of_stream(&self, front: &[u8], whole: bool) -> Result<Format, Error> {

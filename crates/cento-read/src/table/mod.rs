@@ -5,6 +5,7 @@
 //! not a million times.
 
 mod column;
+mod replace;
 mod thrift;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,6 +24,7 @@ use parquet::file::metadata::{
     ColumnChunkMetaData, FooterTail, ParquetMetaData, ParquetMetaDataReader,
 };
 use parquet::file::reader::{ChunkReader, SerializedPageReader};
+pub(crate) use replace::replace_texts;
 use thrift::CheckedFile;
 
 use crate::bytes::Handle;

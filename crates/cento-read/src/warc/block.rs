@@ -111,7 +111,7 @@ impl<D: Dialect> ArchiveReader<D> {
                         break (Cause::Truncated, problem);
                     }
                 }
-                Ok(true) => match self.at_end_of_record(&mut passed) {
+                Ok(true) => match self.at_end_of_record(Some(block), &mut passed) {
                     Err(error) => return Err(self.failure(error)),
                     Ok(Follows::Record)
                         if !passed.is_empty() || !D::cuts_into(block, self.stream.window()) =>
@@ -224,7 +224,7 @@ impl<D: Dialect> ArchiveReader<D> {
         } else if !self.stream.take(block, end)? {
             return Ok(false);
         }
-        let follows = self.at_end_of_record(passed)?;
+        let follows = self.at_end_of_record(None, passed)?;
         Ok(match follows {
             Follows::Record => !passed.is_empty() || !D::cuts_into(block, self.stream.window()),
             // The next header is damaged, which must not affect this record.
@@ -290,7 +290,7 @@ impl<D: Dialect> ArchiveReader<D> {
         let (cause, problem, passed) = loop {
             match self.stream.skip(left, digest.as_deref_mut()) {
                 Err(error) => return Err(self.failure(error)),
-                Ok(0) => match self.at_end_of_record(&mut Vec::new()) {
+                Ok(0) => match self.at_end_of_record(None, &mut Vec::new()) {
                     Err(error) => return Err(self.failure(error)),
                     Ok(Follows::Record) => return Ok(head),
                     Ok(Follows::Unclear) if D::ACCEPTED_UNSEARCHED => return Ok(head),
@@ -324,7 +324,7 @@ impl<D: Dialect> ArchiveReader<D> {
 }
 
 /// Whether `block` is the beginning of a response that is longer than the block.
-fn seems_longer(block: &[u8]) -> bool {
+pub(super) fn seems_longer(block: &[u8]) -> bool {
     block.starts_with(b"HTTP/")
         && match header::end(block) {
             Some(_) => own_end(block).is_some_and(|end| end > block.len()),

@@ -48,6 +48,8 @@ pub(crate) struct ArchiveReader<D> {
     first: u32,
     /// The last offset at which reading can begin, and the ordinal of the record there.
     anchor: (u64, u32),
+    /// Whether to deliver a record without waiting for the next one.
+    prompt: bool,
     /// A buffer for blocks of ignored records.
     scratch: Vec<u8>,
 }
@@ -89,8 +91,15 @@ impl<D: Dialect> ArchiveReader<D> {
             ordinal,
             first: from.ordinal,
             anchor: (from.offset, ordinal),
+            prompt: false,
             scratch: Vec::new(),
         }
+    }
+
+    /// Sets whether to deliver a record without waiting for the next one.
+    pub(crate) fn promptly(mut self, prompt: bool) -> Self {
+        self.prompt = prompt;
+        self
     }
 
     /// The ordinal of the next record, if there is one.
@@ -310,7 +319,15 @@ impl<D: Dialect> ArchiveReader<D> {
 
     /// Determines what follows a block; the stream is behind the block. The line ends that were
     /// skipped are appended to `passed`, so that they can be returned to the stream.
-    fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<Follows, StreamError> {
+    ///
+    /// A crawler may wait for the verdict on a record before it writes the next one. If two line
+    /// ends have arrived and nothing else, and whatever follows would be accepted after `block`,
+    /// this does not wait for it.
+    fn at_end_of_record(
+        &mut self,
+        block: Option<&[u8]>,
+        passed: &mut Vec<u8>,
+    ) -> Result<Follows, StreamError> {
         let mut line_ends = 0;
         loop {
             let skipped = self.stream.skip_line_ends();
@@ -320,6 +337,14 @@ impl<D: Dialect> ArchiveReader<D> {
             }
             if let Some(follows) = D::follows(line_ends, self.stream.window()) {
                 return Ok(follows);
+            }
+            if self.prompt
+                && line_ends >= 2
+                && self.stream.would_wait()
+                && D::ACCEPTED_UNSEARCHED
+                && block.is_some_and(|block| !D::holds_record(block) && !block::seems_longer(block))
+            {
+                return Ok(Follows::Unclear);
             }
             if self.stream.fill()? != Filled::Bytes {
                 return Ok(D::follows_at_end(line_ends, self.stream.window()));

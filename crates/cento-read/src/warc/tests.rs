@@ -286,3 +286,35 @@ fn hostile_lengths_do_not_cost_quadratic_time() {
     // Blocks are read again until 256 megabytes plus twice the file have been read.
     assert!(skipped < 2_000, "{skipped}");
 }
+
+#[test]
+fn a_prompt_reader_has_the_same_records_however_the_bytes_arrive() {
+    let mut bytes = Vec::new();
+    for (at, record) in sample().into_iter().enumerate() {
+        bytes.extend(record);
+        if at % 2 == 0 {
+            bytes.extend(b"\r\n\r\n\n");
+        }
+        if at == 2 {
+            bytes.extend(b"garbage\r\n");
+        }
+    }
+    let pages = |items: Vec<SeenItem>| -> Vec<(Option<String>, Vec<u8>)> {
+        let pages = items.into_iter().filter_map(|item| match item {
+            SeenItem::Page(_, url, bytes) => Some((url, bytes)),
+            _ => None,
+        });
+        pages.collect()
+    };
+    let expected = pages(read(&bytes, Packing::Plain));
+    assert_eq!(expected.len(), 3);
+    for pieces in 1..200 {
+        let arrival = Arrival {
+            pieces: Some(pieces),
+            capacity: 8_192,
+        };
+        let (limits, start) = (Limits::default(), Start::default());
+        let reader = reader_with(&bytes, Packing::Plain, arrival, limits, start);
+        assert_eq!(pages(read_all(reader.promptly(true))), expected, "{pieces}");
+    }
+}

@@ -9,25 +9,54 @@
 //! amount of text, are shown.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use cento_find::Result;
+use cento_find::precedence::date_relation;
 use cento_find::quilts::{PATCHES_TABLE, PatchRow, QuiltRow, QuiltsParams};
+use cento_find::{CorpusPages, Findings, Result};
 use cento_report::format::{counted, number, percent};
 use cento_report::{Excerpt, ExcerptPiece, ExcerptSource, Quote};
 
-use super::quilts::foreign_fraction;
-use crate::analysis::SectionInput;
+use super::quilts::{foreign_fraction, other_pages};
+use crate::analysis::{SectionInput, parse_parameters};
 
-/// Sources that are shown, each with a colour.
-const SOURCES: usize = 7;
-/// Bytes of a page that are shown at most.
-const LONGEST: usize = 4_000;
-/// Bytes of other text that are shown around patches; the rest becomes a gap.
-const AROUND: usize = 160;
-/// Quotes of a source, their length in bytes, and that of their context.
-const QUOTES: usize = 2;
+/// How much an excerpt shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExcerptLimits {
+    /// The number of sources.
+    pub sources: usize,
+    /// Bytes of the page.
+    pub longest: usize,
+    /// Bytes of other text around patches; the rest becomes a gap.
+    pub around: usize,
+    /// Quotes of a source.
+    pub quotes: usize,
+}
+
+impl Default for ExcerptLimits {
+    /// The limits of a report: each source has a colour of its own.
+    fn default() -> ExcerptLimits {
+        ExcerptLimits {
+            sources: 7,
+            longest: 4_000,
+            around: 160,
+            quotes: 2,
+        }
+    }
+}
+
+/// The length of a quote in bytes, and that of its context.
 const QUOTE: usize = 400;
 const QUOTE_AROUND: usize = 60;
+
+/// What a site knows about a source beyond its patches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceNote {
+    /// The dates of the two pages, as the continuation of the description.
+    pub dates: String,
+    /// The target of a link to the comparison of the two pages.
+    pub evidence: Option<String>,
+}
 
 /// A passage that a page shares with a source: its positions in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,54 +88,79 @@ pub(crate) fn excerpts<'a>(
     pages
         .map(|page| {
             let patches = patches.remove(&page.page_id).unwrap_or_default();
-            excerpt(input, params, others, page, patches)
+            let limits = ExcerptLimits::default();
+            let about = about(params, others, page);
+            let note = |_: &PatchRow| SourceNote::default();
+            excerpt(input.source, page, about, patches, &limits, &note)
         })
         .collect()
 }
 
-fn text_of(input: &SectionInput<'_>, page_id: u64) -> Result<String> {
-    let corpus = input.source.corpora().first();
+/// Returns the text of one quilted page, marked by source. `note` adds what the caller knows about
+/// a source.
+pub fn quilt_excerpt(
+    source: &CorpusPages,
+    findings: &Findings,
+    page: &QuiltRow,
+    patches: Vec<PatchRow>,
+    limits: &ExcerptLimits,
+    note: &dyn Fn(&PatchRow) -> SourceNote,
+) -> Result<Excerpt> {
+    let params: QuiltsParams = parse_parameters(&findings.record.parameters)?;
+    let about = about(&params, other_pages(&params, &findings.summary()?), page);
+    excerpt(source, page, about, patches, limits, note)
+}
+
+fn text_of(source: &CorpusPages, page_id: u64) -> Result<String> {
+    let corpus = source.corpora().first();
     let text = corpus.map(|corpus| corpus.text(page_id)).transpose()?;
     Ok(text.flatten().unwrap_or_default())
 }
 
+/// Describes a quilted page.
+fn about(params: &QuiltsParams, others: &str, page: &QuiltRow) -> String {
+    let k = params.k;
+    format!(
+        "{} of its {k}-grams are also on {others}, each on at most {} pages; for {} of these \
+         it links to such a page or its domain. It has {}. {} of its {k}-grams are on no other \
+         page{}.",
+        percent(foreign_fraction(page, params)),
+        params.m,
+        percent(page.attributed_share),
+        counted(page.sources, "source", "sources"),
+        percent(page.originality),
+        match page.first_grams {
+            0 => "",
+            _ => " or, by date, only on later ones",
+        }
+    )
+}
+
 fn excerpt(
-    input: &SectionInput<'_>,
-    params: &QuiltsParams,
-    others: &str,
+    source: &CorpusPages,
     page: &QuiltRow,
+    about: String,
     mut patches: Vec<PatchRow>,
+    limits: &ExcerptLimits,
+    note: &dyn Fn(&PatchRow) -> SourceNote,
 ) -> Result<Excerpt> {
     // Stable: of equal sources, those that the cover chose first.
     patches.sort_by_key(|patch| std::cmp::Reverse(patch.grams));
-    let more = patches.len().saturating_sub(SOURCES) as u64;
-    patches.truncate(SOURCES);
-    let text = text_of(input, page.page_id)?;
+    let more = patches.len().saturating_sub(limits.sources) as u64;
+    patches.truncate(limits.sources);
+    let text = text_of(source, page.page_id)?;
     let mut spans: Vec<SharedSpan> = Vec::new();
     let mut sources = Vec::new();
     for (index, patch) in patches.into_iter().enumerate() {
         let of_source = spans_of(&patch, index);
-        sources.push(source(input, patch, &of_source)?);
+        let note = note(&patch);
+        sources.push(excerpt_source(source, patch, &of_source, limits, note)?);
         spans.extend(of_source);
     }
-    let k = params.k;
     Ok(Excerpt {
         page: page.page.clone(),
-        about: format!(
-            "{} of its {k}-grams are also on {others}, each on at most {} pages; for {} of these \
-             it links to such a page or its domain. It has {}. {} of its {k}-grams are on no other \
-             page{}.",
-            percent(foreign_fraction(page, params)),
-            params.m,
-            percent(page.attributed_share),
-            counted(page.sources, "source", "sources"),
-            percent(page.originality),
-            match page.first_grams {
-                0 => "",
-                _ => " or, by date, only on later ones",
-            }
-        ),
-        pieces: pieces(&text, spans),
+        about,
+        pieces: pieces(&text, spans, limits),
         sources,
         more,
     })
@@ -129,32 +183,41 @@ fn spans_of(patch: &PatchRow, source: usize) -> Vec<SharedSpan> {
 }
 
 /// Describes a source, with the longest passages that the page shares with it.
-fn source(
-    input: &SectionInput<'_>,
+fn excerpt_source(
+    source: &CorpusPages,
     patch: PatchRow,
     spans: &[SharedSpan],
+    limits: &ExcerptLimits,
+    note: SourceNote,
 ) -> Result<ExcerptSource> {
     let mut about = format!(
         "{} of the patch grams ({})",
         percent(patch.share),
         number(patch.grams)
     );
+    let dated_by = |by: &Option<String>| by.clone().unwrap_or_default();
+    let (page_by, source_by) = (
+        dated_by(&patch.page_dated_by),
+        dated_by(&patch.source_dated_by),
+    );
+    let relation = |is_earlier| date_relation(&source_by, &page_by, is_earlier, "the page");
     match patch.earlier.as_str() {
-        "page" => about.push_str(", dated later than the page"),
-        "source" => about.push_str(", dated earlier than the page"),
+        "page" => about.push_str(&format!(", {}", relation(false))),
+        "source" => about.push_str(&format!(", {}", relation(true))),
         "same" => about.push_str(", dated the same as the page"),
         _ => {}
     }
     if patch.attributed {
         about.push_str(", attributed by links");
     }
-    let text = text_of(input, patch.source_id)?;
+    about.push_str(&note.dates);
+    let text = text_of(source, patch.source_id)?;
     let mut longest: Vec<&SharedSpan> = spans.iter().collect();
     longest.sort_by_key(|span| {
         let length = span.source_end.saturating_sub(span.source_begin);
         (std::cmp::Reverse(length), span.source_begin)
     });
-    longest.truncate(QUOTES);
+    longest.truncate(limits.quotes);
     longest.sort_by_key(|span| span.source_begin);
     let quotes = longest
         .iter()
@@ -162,6 +225,7 @@ fn source(
     Ok(ExcerptSource {
         address: patch.source,
         about,
+        evidence: note.evidence,
         quotes: quotes.collect(),
     })
 }
@@ -200,7 +264,7 @@ fn floor(text: &str, place: usize) -> usize {
 
 /// Cuts a text into shared and other pieces. Where two spans overlap, as grams do at their ends,
 /// the text belongs to the one that begins first.
-fn pieces(text: &str, mut spans: Vec<SharedSpan>) -> Vec<ExcerptPiece> {
+fn pieces(text: &str, mut spans: Vec<SharedSpan>, limits: &ExcerptLimits) -> Vec<ExcerptPiece> {
     spans.sort_unstable();
     let mut pieces = Vec::new();
     let (mut at, mut shown) = (0, 0);
@@ -209,11 +273,14 @@ fn pieces(text: &str, mut spans: Vec<SharedSpan>) -> Vec<ExcerptPiece> {
         let (Some(_), true) = (text.get(begin..span.end), span.end > begin) else {
             continue;
         };
-        if shown >= LONGEST {
+        if shown >= limits.longest {
             break;
         }
-        shown += push_own(text, at, begin, at > 0, true, &mut pieces);
-        let end = floor(text, span.end.min(begin + LONGEST.saturating_sub(shown)));
+        shown += push_own(text, at..begin, at > 0, true, limits, &mut pieces);
+        let end = floor(
+            text,
+            span.end.min(begin + limits.longest.saturating_sub(shown)),
+        );
         let words = text.get(begin..end).unwrap_or_default();
         if !words.is_empty() {
             pieces.push(ExcerptPiece::Shared(span.source, words.to_owned()));
@@ -221,7 +288,7 @@ fn pieces(text: &str, mut spans: Vec<SharedSpan>) -> Vec<ExcerptPiece> {
         shown += end - begin;
         at = end.max(at);
     }
-    push_own(text, at, text.len(), at > 0, false, &mut pieces);
+    push_own(text, at..text.len(), at > 0, false, limits, &mut pieces);
     pieces
 }
 
@@ -229,19 +296,22 @@ fn pieces(text: &str, mut spans: Vec<SharedSpan>) -> Vec<ExcerptPiece> {
 /// many bytes are shown.
 fn push_own(
     text: &str,
-    from: usize,
-    to: usize,
+    Range {
+        start: from,
+        end: to,
+    }: Range<usize>,
     after_patch: bool,
     before_patch: bool,
+    limits: &ExcerptLimits,
     pieces: &mut Vec<ExcerptPiece>,
 ) -> usize {
     let behind = if after_patch {
-        floor(text, from + AROUND)
+        floor(text, from.saturating_add(limits.around))
     } else {
         from
     };
     let ahead = if before_patch {
-        floor(text, to.saturating_sub(AROUND))
+        floor(text, to.saturating_sub(limits.around))
     } else {
         to
     };
@@ -286,6 +356,7 @@ mod tests {
         let cut = pieces(
             "one two three four five",
             vec![span(4, 13, 1), span(8, 18, 0)],
+            &ExcerptLimits::default(),
         );
         assert_eq!(
             cut,
@@ -301,7 +372,7 @@ mod tests {
     #[test]
     fn long_text_between_passages_becomes_a_gap() {
         let text = format!("{}patch{}", "a".repeat(1000), "b".repeat(1000));
-        let cut = pieces(&text, vec![span(1000, 1005, 0)]);
+        let cut = pieces(&text, vec![span(1000, 1005, 0)], &ExcerptLimits::default());
         assert_eq!(
             cut,
             [
@@ -324,7 +395,7 @@ mod tests {
             let spans = spans.into_iter().map(|(begin, length, source)| {
                 span(floor(&text, begin), floor(&text, begin + length), source)
             });
-            let cut = pieces(&text, spans.collect());
+            let cut = pieces(&text, spans.collect(), &ExcerptLimits::default());
             let of = |piece: &ExcerptPiece| match piece {
                 ExcerptPiece::Own(words) | ExcerptPiece::Shared(_, words) => words.chars().count() as u64,
                 ExcerptPiece::Gap(characters) => *characters,
@@ -334,7 +405,7 @@ mod tests {
                 ExcerptPiece::Own(words) | ExcerptPiece::Shared(_, words) => words.len(),
                 ExcerptPiece::Gap(_) => 0,
             }).sum();
-            prop_assert!(shown <= LONGEST + 3 * AROUND, "{}", shown);
+            prop_assert!(shown <= 4_000 + 3 * 160, "{}", shown);
         }
 
         #[test]

@@ -4,7 +4,7 @@
 pub mod copies;
 pub mod detect;
 pub mod discover;
-mod excerpt;
+pub mod excerpt;
 pub mod overlap;
 pub mod passages;
 pub mod phrases;

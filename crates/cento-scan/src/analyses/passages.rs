@@ -10,6 +10,7 @@ use cento_find::passages::{
     ANALYSIS, APPEARANCES_TABLE, CLUSTERS_TABLE, FoldChoice, PASSAGES_TABLE, PairChoice,
     PassageRow, PassagesParams, PassagesSummary, run,
 };
+use cento_find::precedence::date_relation;
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural};
 use cento_report::{
@@ -186,24 +187,44 @@ fn sentences(
 
 /// Says which page is earlier, and by which dates.
 pub fn direction(row: &PassageRow) -> String {
-    let dated = |date: &Option<String>, by: &Option<String>| match (date, by) {
+    dated_pair(
+        &row.earlier,
+        [
+            (&row.a_date, &row.a_dated_by),
+            (&row.b_date, &row.b_dated_by),
+        ],
+        row.attributed,
+    )
+}
+
+/// Says which of two pages is earlier, `a` or `b`, by which dates, and whether the first links to
+/// the second. Each date comes with what it is the date of: `published` or `fetched`.
+pub fn dated_pair(
+    earlier: &str,
+    dates: [(&Option<String>, &Option<String>); 2],
+    attributed: Option<bool>,
+) -> String {
+    let [a, b] = dates.map(|(date, by)| match (date, by) {
         (Some(date), Some(by)) => {
             let day = date.split('T').next().unwrap_or_default();
             format!("{by} {day}")
         }
         _ => "no date".to_owned(),
-    };
-    let (a, b) = (
-        dated(&row.a_date, &row.a_dated_by),
-        dated(&row.b_date, &row.b_dated_by),
-    );
-    let mut text = match row.earlier.as_str() {
-        "a" => format!("The first page is earlier ({a}; the second: {b})."),
-        "b" => format!("The second page is earlier ({b}; the first: {a})."),
+    });
+    let [a_by, b_by] = dates.map(|(_, by)| by.as_deref().unwrap_or_default());
+    let mut text = match earlier {
+        "a" => {
+            let relation = date_relation(a_by, b_by, true, "the second");
+            format!("The first page was {relation} ({a}; the second: {b}).")
+        }
+        "b" => {
+            let relation = date_relation(b_by, a_by, true, "the first");
+            format!("The second page was {relation} ({b}; the first: {a}).")
+        }
         "same" => format!("Both have the same date ({a}; {b})."),
         _ => format!("Their dates do not say which is earlier ({a}; {b})."),
     };
-    if row.attributed == Some(true) {
+    if attributed == Some(true) {
         text.push_str(" The first links to the second or to its domain.");
     }
     text
@@ -211,7 +232,7 @@ pub fn direction(row: &PassageRow) -> String {
 
 fn table(rows: &[PassageRow], all: u64) -> ReportTable {
     ReportTable {
-        title: "strongest passages: A, the later page".to_owned(),
+        title: "strongest passages: A, later where dates decide".to_owned(),
         columns: columns([
             "A",
             "B",
@@ -232,7 +253,6 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
                     ReportCell::Share(row.identical),
                     ReportCell::Text(row.kind.clone()),
                     ReportCell::Text(match row.earlier.as_str() {
-                        "a" => "A".to_owned(),
                         "b" => "B".to_owned(),
                         other => other.to_owned(),
                     }),
@@ -380,6 +400,21 @@ pub fn spread(findings: &Findings) -> Result<Drawing> {
                 .push(millis as f64 / DAY);
         }
     }
+    let lines = clusters.iter().map(|cluster| {
+        let mut words = cluster
+            .text
+            .split_whitespace()
+            .take(6)
+            .collect::<Vec<_>>()
+            .join(" ");
+        words.push('…');
+        (words, days.remove(&cluster.cluster).unwrap_or_default())
+    });
+    Ok(Drawing::new("passage-spread", spread_figure(lines)))
+}
+
+/// Draws how passages spread: for each its name, and the dates of the pages that have it, in days.
+pub fn spread_figure(lines: impl Iterator<Item = (String, Vec<f64>)>) -> Figure {
     let mut figure = Figure::new(
         "How do passages spread over time?",
         Axis::linear("Days after the first appearance").covering(0.0),
@@ -391,8 +426,7 @@ pub fn spread(findings: &Findings) -> Result<Drawing> {
         "Each line is one passage. Dates are those of publication, else of fetching; undated pages \
          are not shown.",
     );
-    for cluster in &clusters {
-        let mut dates = days.remove(&cluster.cluster).unwrap_or_default();
+    for (words, mut dates) in lines {
         dates.sort_by(f64::total_cmp);
         let Some(&begin) = dates.first() else {
             continue;
@@ -401,16 +435,9 @@ pub fn spread(findings: &Findings) -> Result<Drawing> {
             .iter()
             .zip(1u32..)
             .map(|(date, pages)| (date - begin, f64::from(pages)));
-        let mut words = cluster
-            .text
-            .split_whitespace()
-            .take(6)
-            .collect::<Vec<_>>()
-            .join(" ");
-        words.push('…');
         figure = figure.series(Series::new(words, Mark::Steps, points.collect::<Vec<_>>()));
     }
-    Ok(Drawing::new("passage-spread", figure))
+    figure
 }
 
 #[cfg(test)]

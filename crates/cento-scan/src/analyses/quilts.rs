@@ -193,7 +193,7 @@ impl Analysis for Quilts {
 }
 
 /// Names the pages that count as sources.
-fn other_pages(params: &QuiltsParams, summary: &QuiltsSummary) -> &'static str {
+pub(super) fn other_pages(params: &QuiltsParams, summary: &QuiltsSummary) -> &'static str {
     match params.foreign {
         Foreign::Host => "pages of other hosts",
         Foreign::Domain if summary.of_no_server < summary.pages => "pages of other domains",
@@ -319,7 +319,7 @@ fn command(corpus: &str, params: &QuiltsParams) -> String {
 fn dates(summary: &QuiltsSummary) -> String {
     let (earlier, later) = (summary.earlier_sources, summary.later_sources);
     if earlier + later + summary.same_dates == 0 {
-        return "Which pages had the shared text first is unknown, because dates are missing."
+        return "Which pages had the shared text first is unknown, because their dates do not say."
             .to_owned();
     }
     let unknown = summary.patches.saturating_sub(earlier + later);

@@ -22,9 +22,12 @@
 //! | `bad-sites` | `sites` | `site`, `flagged` | |
 //! | `aliases` | `aliases` | `alias`, `of`: URLs, or hosts | |
 //!
-//! Offsets are in bytes. Passages are scored by bytes; if the corpus is known, also by the planted
-//! passages whose ends were found within five words on both sides (`ends`), and if there is a
-//! column `earlier`, by the direction of each row (`directions`).
+//! Offsets are in bytes. Passages are scored by bytes. If the corpus is known, `ends` are the
+//! planted passages whose two ends were found within five words on both sides, or beyond which the
+//! two pages go on with the same words. Planted passages are expected if their source was crawled,
+//! the two pages are not duplicates, and they have the analysis's `min_chars`. If there is a column
+//! `earlier`, `directions` are the rows of planted passages: its precision is that of the
+//! directions that are claimed, its recall the share of rows with a right claim.
 //!
 //! # The columns of a score
 //!

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::error::Result;
 use crate::score::table::{FindingRow, for_each_row};
-use crate::score::truth_index::{Id, UnionFind, unordered};
+use crate::score::truth_index::{Id, TruthPassage, UnionFind, unordered};
 use crate::score::{Finding, PageLookup, ScoreLine, bad};
 use crate::settings::PageKind;
 
@@ -199,11 +199,33 @@ impl<'a> Scorer<'a> {
         Ok(columns)
     }
 
+    /// The planted passages that the analysis should find, each as page, source and position: the
+    /// source was crawled, the two pages are not duplicates, which count as one page, and the
+    /// passage is as long as the analysis requires.
+    fn expected_passages(&mut self) -> HashSet<(Id, Id, usize)> {
+        let least = self.finding.number("min_chars").unwrap_or(0.0) as u64;
+        let known = &mut self.pages.known;
+        let mut expected = HashSet::new();
+        for (&(page, source), passages) in &known.passages {
+            let is_duplicate = known.exact.of(page) == known.exact.of(source);
+            if is_duplicate || !known.natures.contains_key(&source) {
+                continue;
+            }
+            let long = passages.iter().enumerate();
+            let long = long.filter(|(_, passage)| passage.chars >= least);
+            expected.extend(long.map(|(index, _)| (page, source, index)));
+        }
+        expected
+    }
+
     fn passages(&mut self) -> Result<Vec<ScoreLine>> {
         let (mut line, mut ends) = (self.line("bytes"), self.line("ends"));
         let mut directions = self.line("directions");
         let columns = self.passage_columns()?;
         let [first, second, places_of @ ..] = columns;
+        let expected = self.expected_passages();
+        let is_expected =
+            |pair: (Id, Id), index: usize| expected.contains(&(pair.0, pair.1, index));
         // Planted passages whose ends were found on both sides.
         let mut exact: HashSet<(Id, Id, usize)> = HashSet::new();
         let mut has_texts = false;
@@ -248,7 +270,9 @@ impl<'a> Scorer<'a> {
                 return Ok(());
             };
             found.entry(pair).or_default().push(places);
-            match row.text("earlier") {
+            let direction = row.text("earlier");
+            directions.expected += u64::from(direction.is_some());
+            match direction {
                 Some("b") => tally(&mut directions, pair == (page, source), false),
                 Some("a") => tally(&mut directions, pair == (source, page), false),
                 _ => {}
@@ -258,8 +282,8 @@ impl<'a> Scorer<'a> {
                 has_texts = true;
                 let truth = pages.known.passages.get(&pair);
                 for (index, passage) in truth.into_iter().flatten().enumerate() {
-                    if is_near(&text, (places[0], places[1]), passage.at)
-                        && is_near(&source_text, (places[2], places[3]), passage.source_at)
+                    if is_expected(pair, index)
+                        && ends_agree([&text, &source_text], places, passage)
                     {
                         exact.insert((pair.0, pair.1, index));
                     }
@@ -270,27 +294,29 @@ impl<'a> Scorer<'a> {
         for (pair, truth) in &self.pages.known.passages {
             let found = found.get(pair).map(Vec::as_slice).unwrap_or_default();
             let all: Vec<(u64, u64)> = found.iter().map(|place| (place[0], place[1])).collect();
-            let mut right = Vec::new();
-            ends.expected += truth.len() as u64;
-            for passage in truth {
-                let bytes = passage.at.1.saturating_sub(passage.at.0);
-                line.expected = line.expected.saturating_add(bytes);
+            let (mut right, mut wanted) = (Vec::new(), Vec::new());
+            for (index, passage) in truth.iter().enumerate() {
                 let aligned = found
                     .iter()
                     .filter(|place| common((place[2], place[3]), passage.source_at).is_some())
                     .filter_map(|place| common((place[0], place[1]), passage.at));
-                right.extend(aligned);
+                right.extend(aligned.clone());
+                if is_expected(*pair, index) {
+                    let bytes = passage.at.1.saturating_sub(passage.at.0);
+                    line.expected = line.expected.saturating_add(bytes);
+                    ends.expected += 1;
+                    wanted.extend(aligned);
+                }
             }
             let right = length(right);
-            line.found = line.found.saturating_add(right);
+            line.found = line.found.saturating_add(length(wanted));
             line.right = line.right.saturating_add(right);
             line.wrong = line.wrong.saturating_add(length(all).saturating_sub(right));
         }
         ends.found = exact.len() as u64;
         ends.right = ends.found;
-        let is_dated = directions.right + directions.wrong > 0;
-        (directions.expected, directions.found) =
-            (directions.right + directions.wrong, directions.right);
+        let is_dated = directions.expected > 0;
+        directions.found = directions.right;
         let mut lines = vec![line];
         lines.extend(has_texts.then_some(ends));
         lines.extend(is_dated.then_some(directions));
@@ -371,13 +397,29 @@ fn common(first: (u64, u64), second: (u64, u64)) -> Option<(u64, u64)> {
 /// The most words between the end of a planted passage and the end that was found.
 const NEAR_WORDS: usize = 5;
 
-/// Whether a range begins and ends within a few words of another.
-fn is_near(text: &str, found: (u64, u64), truth: (u64, u64)) -> bool {
-    let near = |one: u64, other: u64| {
-        let between = text.get(one.min(other) as usize..one.max(other) as usize);
-        between.is_some_and(|between| between.split_whitespace().count() <= NEAR_WORDS)
+/// Whether a passage begins and ends within a few words of a planted one, on the page and in its
+/// source. A passage may begin earlier or end later if the words in between are the same on both
+/// sides: whoever copies a page with its header copies more than what was planted.
+fn ends_agree(texts: [&str; 2], found: [u64; 4], truth: &TruthPassage) -> bool {
+    let between = |side: usize, one: u64, other: u64| -> Option<Vec<&str>> {
+        let words = texts[side].get(one.min(other) as usize..one.max(other) as usize)?;
+        Some(words.split_whitespace().collect())
     };
-    near(found.0, truth.0) && near(found.1, truth.1)
+    let agrees = |of_page: (u64, u64), of_source: (u64, u64), is_longer: bool| {
+        let words = between(0, of_page.0, of_page.1);
+        let source_words = between(1, of_source.0, of_source.1);
+        words
+            .zip(source_words)
+            .is_some_and(|(words, source_words)| {
+                let are_near = words.len().max(source_words.len()) <= NEAR_WORDS;
+                are_near || is_longer && words == source_words
+            })
+    };
+    let (at, source_at) = (truth.at, truth.source_at);
+    let begins_earlier = found[0] < at.0 && found[2] < source_at.0;
+    let ends_later = found[1] > at.1 && found[3] > source_at.1;
+    agrees((found[0], at.0), (found[2], source_at.0), begins_earlier)
+        && agrees((found[1], at.1), (found[3], source_at.1), ends_later)
 }
 
 /// The length of the union of ranges.
@@ -396,4 +438,41 @@ fn length(mut ranges: Vec<(u64, u64)>) -> u64 {
 fn is_boilerplate(text: Option<&str>, begin: u64, end: u64, notices: &[String]) -> bool {
     let range = text.and_then(|text| text.get(begin as usize..end as usize));
     range.is_some_and(|range| notices.iter().any(|notice| notice.contains(range.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_agree_within_five_words_or_where_the_surplus_is_the_same() {
+        let page = "Menu of the site and more of it. One two three four five six seven. The end of the page here.";
+        let source = "By somebody else. Menu of the site and more of it. One two three four five six seven. Another end.";
+        let range = |text: &str, words: &str| {
+            let begin = text.find(words).unwrap() as u64;
+            (begin, begin + words.len() as u64)
+        };
+        let planted = "One two three four five six seven.";
+        let truth = TruthPassage {
+            at: range(page, planted),
+            source_at: range(source, planted),
+            chars: planted.len() as u64,
+        };
+        let agrees = |in_page: &str, in_source: &str| {
+            let (one, other) = (range(page, in_page), range(source, in_source));
+            let found = [one.0, one.1, other.0, other.1];
+            ends_agree([page, source], found, &truth)
+        };
+        assert!(agrees(planted, planted));
+        assert!(agrees(
+            "two three four five six seven. The end",
+            "three four five six"
+        ));
+        let longer = "Menu of the site and more of it. One two three four five six seven.";
+        assert!(agrees(longer, longer));
+        // The words before it are others.
+        assert!(!agrees(longer, &format!("By somebody else. {longer}")));
+        // More than five words are missing.
+        assert!(!agrees("seven.", "seven."));
+    }
 }

@@ -258,6 +258,35 @@ fn passages_are_scored_by_bytes() {
 }
 
 #[test]
+fn directions_are_scored_by_what_is_claimed() {
+    let findings = FindingsFolder::new();
+    let row = |a: &str, b: &str, earlier: &str| {
+        let (page, source) = ([100, 200], [1000, 1100]);
+        let (in_a, in_b) = match a {
+            "http://q/1" => (page, source),
+            _ => (source, page),
+        };
+        json!({"a": a, "b": b, "a_begin": in_a[0], "a_end": in_a[1], "b_begin": in_b[0], "b_end": in_b[1],
+               "earlier": earlier})
+    };
+    let (quilt, source) = ("http://q/1", "http://a/3");
+    let scored = findings.lines(
+        "passages",
+        &[
+            row(quilt, source, "b"),       // right
+            row(source, quilt, "b"),       // wrong
+            row(quilt, source, "unknown"), // claims nothing
+            row(quilt, source, "same"),
+            row("http://b/1", "http://a/1", "b"), // a copy, which has no planted direction
+        ],
+    );
+    let names: Vec<&str> = scored.iter().map(|line| line.what).collect();
+    // Without the corpus, ends are not known in words.
+    assert_eq!(names, ["bytes", "directions"]);
+    assert_line(&scored[1], "directions", 1, 1, 0, 4, 1);
+}
+
+#[test]
 fn quilts_are_scored_by_pages_and_by_sources() {
     let findings = FindingsFolder::new();
     let patch = |page: &str, source: &str, share: f64, attributed: bool| json!({"page": page, "source": source, "share": share, "attributed": attributed});

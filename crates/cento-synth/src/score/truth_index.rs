@@ -64,6 +64,8 @@ pub(crate) struct CopyPair {
 pub(crate) struct TruthPassage {
     pub(crate) at: (u64, u64),
     pub(crate) source_at: (u64, u64),
+    /// Its length in characters, on the side where it is shorter.
+    pub(crate) chars: u64,
 }
 
 /// A site that should be found.
@@ -213,7 +215,10 @@ impl TruthIndex {
             } => {
                 let key = (self.id(&page), self.id(&source));
                 self.sources.insert(key.1);
+                let chars =
+                    |span: &crate::truth::TextSpan| span.end_char.saturating_sub(span.begin_char);
                 self.passages.entry(key).or_default().push(TruthPassage {
+                    chars: chars(&at).min(chars(&source_at)),
                     at: (at.begin, at.end),
                     source_at: (source_at.begin, source_at.end),
                 });

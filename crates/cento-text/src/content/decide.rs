@@ -12,7 +12,7 @@
 //!    posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
-use super::model::{self, Row, chance};
+use super::model::{self, EvidenceRow, chance};
 use super::names::NameClass;
 use super::page_type::PageType;
 use super::view::PageView;
@@ -54,7 +54,7 @@ impl ContentRule {
 
 /// The decision about one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decision {
+pub(super) struct BlockDecision {
     /// The probability that it is content, in units of 1/[`model::CERTAIN`].
     pub(super) chance: u32,
     /// The least probability with which it is kept.
@@ -62,7 +62,7 @@ pub(super) struct Decision {
     pub(super) rule: Option<ContentRule>,
 }
 
-impl Decision {
+impl BlockDecision {
     pub(super) fn is_kept(self) -> bool {
         self.rule.is_none() && self.chance > self.least
     }
@@ -90,12 +90,12 @@ const BEST_PART: usize = 50;
 const LEAST_COPY_BYTES: u32 = 40;
 
 /// Decides about all blocks of a page.
-pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<Decision> {
+pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<BlockDecision> {
     let blocks = &view.page.outline.blocks;
     let mut walk = BlockWalk::new(view);
-    let mut row = Row::new();
+    let mut row = EvidenceRow::new();
     let mut hidden = vec![false; blocks.len()];
-    let mut decisions: Vec<Decision> = Vec::with_capacity(blocks.len());
+    let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.iter().enumerate() {
         row.clear();
         walk.block_row(index, &mut row);
@@ -103,7 +103,7 @@ pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<Decision> 
         if let Some(hidden) = hidden.get_mut(index) {
             *hidden = walk.hidden_share().is_some();
         }
-        decisions.push(Decision {
+        decisions.push(BlockDecision {
             chance: chance(model::BLOCKS.score(&row)),
             least: 0,
             rule,
@@ -142,7 +142,7 @@ fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Opt
     }
 }
 
-fn set_thresholds(view: &PageView<'_>, page_type: PageType, decisions: &mut [Decision]) {
+fn set_thresholds(view: &PageView<'_>, page_type: PageType, decisions: &mut [BlockDecision]) {
     let mut chances: Vec<u32> = decisions
         .iter()
         .map(|decision| {
@@ -173,7 +173,7 @@ fn set_thresholds(view: &PageView<'_>, page_type: PageType, decisions: &mut [Dec
 
 /// Whether the article method keeps most of the bytes that the model expects to be content, among
 /// blocks with more than the `least` probability.
-fn covers(view: &PageView<'_>, decisions: &[Decision], least: u32) -> bool {
+fn covers(view: &PageView<'_>, decisions: &[BlockDecision], least: u32) -> bool {
     let (mut expected, mut covered) = (0, 0);
     for ((decision, measure), &kept) in decisions.iter().zip(&view.measures).zip(&view.kept) {
         if decision.rule.is_none() && decision.chance > least {
@@ -191,7 +191,7 @@ const LEAST_VOTES: u32 = 4;
 /// Keeps a block if three quarters of its counterparts are kept: the blocks at the same place in
 /// similar siblings, such as the text of each card. The first and the last sibling have other
 /// neighbours than the rest, and would else be judged by them.
-fn follow_siblings(view: &PageView<'_>, decisions: &mut [Decision]) {
+fn follow_siblings(view: &PageView<'_>, decisions: &mut [BlockDecision]) {
     let outline = &view.page.outline;
     let mut votes: HashMap<(u32, u32, Tag), (u32, u32)> = HashMap::new();
     let mut places = Vec::with_capacity(decisions.len());
@@ -230,7 +230,7 @@ fn follow_siblings(view: &PageView<'_>, decisions: &mut [Decision]) {
 }
 
 /// Keeps each longer text once: the first copy, or the first that is shown if there is one.
-fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [Decision]) {
+fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [BlockDecision]) {
     let mut known: HashSet<u64> = HashSet::new();
     for pass in [false, true] {
         for ((decision, measure), &hidden) in decisions.iter_mut().zip(&view.measures).zip(hidden) {

@@ -4,13 +4,13 @@
 //! `content_evidence`.
 
 use super::features::{BlockWalk, page_row};
-use super::model::Row;
+use super::model::EvidenceRow;
 use super::view::PageView;
 use crate::html::Extract;
 
 /// The evidence about a page and its blocks.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence {
+pub struct PageEvidence {
     /// The numbers about the page.
     pub page: Vec<i16>,
     /// The numbers about each block of the outline.
@@ -31,11 +31,11 @@ pub fn names() -> (Vec<String>, Vec<String>) {
 
 /// Computes the evidence about a page that has an outline.
 #[must_use]
-pub fn evidence(page: &Extract) -> Evidence {
+pub fn evidence(page: &Extract) -> PageEvidence {
     let view = PageView::new(page);
-    let mut row = Row::new();
+    let mut row = EvidenceRow::new();
     page_row(&view, &mut row);
-    let mut evidence = Evidence {
+    let mut evidence = PageEvidence {
         page: row.as_slice().to_vec(),
         blocks: Vec::new(),
     };

@@ -1,9 +1,9 @@
 //! Why blocks are kept or removed.
 
 use super::PageType;
-use super::decide::{ContentRule, Decision, decide};
+use super::decide::{BlockDecision, ContentRule, decide};
 use super::features::BlockWalk;
-use super::model::{self, CERTAIN, Row};
+use super::model::{self, CERTAIN, EvidenceRow};
 use super::view::PageView;
 use crate::html::{Extract, Tag};
 use std::ops::Range;
@@ -54,7 +54,7 @@ pub fn explain(page: &Extract) -> Explanation {
     let mut names: Vec<String> = Vec::new();
     BlockWalk::new(&view).block_row(0, &mut names);
     let mut walk = BlockWalk::new(&view);
-    let mut row = Row::new();
+    let mut row = EvidenceRow::new();
     let blocks = page
         .outline
         .blocks
@@ -81,7 +81,7 @@ pub fn explain(page: &Extract) -> Explanation {
 fn explained(
     range: Range<usize>,
     tag: Tag,
-    decision: Decision,
+    decision: BlockDecision,
     reasons: Vec<(String, i16, i32)>,
 ) -> ExplainedBlock {
     let thousandths = |chance: u32| chance * 1000 / CERTAIN;
@@ -96,7 +96,7 @@ fn explained(
     }
 }
 
-fn reasons(row: &Row, names: &[String]) -> Vec<(String, i16, i32)> {
+fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i16, i32)> {
     let mut changes = [0; 256];
     model::BLOCKS.contributions(row, &mut changes);
     let mut order: Vec<usize> = (0..names.len()).collect();

@@ -3,10 +3,10 @@
 //! A row is written by one function, which names each number: the names in explanations and in the
 //! fit can therefore not differ from the numbers. Shares are in thousandths.
 
-use super::measure::{Cue, Measure, heading_level, text_of};
-use super::model::Row;
+use super::measure::{BlockMeasure, Cue, heading_level, text_of};
+use super::model::EvidenceRow;
 use super::names::{self, NameClass, SIGNS};
-use super::view::{LEAST_SIBLINGS, PageView, SiblingGroup, Sums};
+use super::view::{BlockSums, LEAST_SIBLINGS, PageView, SiblingGroup};
 use crate::html::{Container, Extract, SchemaCounts, SchemaKind, Tag};
 
 /// Receives the numbers of a row.
@@ -18,7 +18,7 @@ pub(super) trait FeatureSink {
 }
 
 /// Keeps the numbers, limited to 16 bits.
-impl FeatureSink for Row {
+impl FeatureSink for EvidenceRow {
     #[inline]
     fn put(&mut self, _: &'static str, _: &str, value: i64) {
         let value = value.clamp(i16::MIN.into(), i16::MAX.into());
@@ -202,13 +202,13 @@ pub(super) fn page_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
     {
         sink.put("page address", name, count);
     }
-    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let mut segments = path.split('/').filter(|segment| !segment.is_empty());
     sink.put(
         "page address",
         "segments",
         i64::try_from(segments.clone().count()).unwrap_or(0),
     );
-    let last = segments.last().unwrap_or_default();
+    let last = segments.next_back().unwrap_or_default();
     sink.put(
         "page address",
         "hyphens",
@@ -258,7 +258,7 @@ fn groups_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
 struct PathElement {
     container: u32,
     end: u32,
-    inside: Sums,
+    inside: BlockSums,
     /// For each sign, the share of the page inside the innermost element that has it.
     signs: [u16; SIGNS],
     /// The share of the page inside the outermost element that is not shown.
@@ -284,7 +284,7 @@ pub(super) struct BlockWalk<'v, 'a> {
     first_kept: usize,
     last_kept: usize,
     title: &'a str,
-    total: Sums,
+    total: BlockSums,
 }
 
 impl<'v, 'a> BlockWalk<'v, 'a> {
@@ -415,7 +415,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         );
     }
 
-    fn text_row(&self, index: usize, measure: Measure, sink: &mut impl FeatureSink) {
+    fn text_row(&self, index: usize, measure: BlockMeasure, sink: &mut impl FeatureSink) {
         let view = self.view;
         let Some(block) = view.page.outline.blocks.get(index) else {
             return;

@@ -56,7 +56,7 @@ const PROSE_BYTES: u32 = 80;
 
 /// The counts of one block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Measure {
+pub(super) struct BlockMeasure {
     pub(super) bytes: u32,
     pub(super) link_bytes: u32,
     pub(super) words: u32,
@@ -82,13 +82,13 @@ pub(super) fn text_of<'a>(page: &'a Extract, block: &TextBlock) -> &'a str {
         .unwrap_or_default()
 }
 
-pub(super) fn measure(page: &Extract, block: &TextBlock) -> Measure {
+pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
     let text = text_of(page, block);
     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let mut measure = Measure {
+    let mut measure = BlockMeasure {
         bytes,
         link_bytes: block.link_bytes.min(bytes),
-        ..Measure::default()
+        ..BlockMeasure::default()
     };
     measure.is_prose = bytes >= PROSE_BYTES && 3 * u64::from(block.link_bytes) < u64::from(bytes);
     let mut before = b' ';

@@ -7,14 +7,14 @@ mod block_table;
 mod type_table;
 
 /// The evidence of one row. A feature is a byte, so that no lookup is out of bounds.
-pub(super) struct Row {
+pub(super) struct EvidenceRow {
     values: [i16; 256],
     length: u8,
 }
 
-impl Row {
+impl EvidenceRow {
     pub(super) fn new() -> Self {
-        Row {
+        EvidenceRow {
             values: [0; 256],
             length: 0,
         }
@@ -43,7 +43,7 @@ impl Row {
 
 /// A complete tree with `LEAVES` leaves, a power of two. The root is node 1, the children of node
 /// *n* are 2*n* and 2*n* + 1, and entry 0 is not used.
-pub(super) struct Tree<const LEAVES: usize> {
+pub(super) struct DecisionTree<const LEAVES: usize> {
     /// The feature that each inner node compares.
     features: [u8; LEAVES],
     /// A row with a greater value goes to the right.
@@ -52,17 +52,17 @@ pub(super) struct Tree<const LEAVES: usize> {
     leaves: [i16; LEAVES],
 }
 
-impl<const LEAVES: usize> Tree<LEAVES> {
+impl<const LEAVES: usize> DecisionTree<LEAVES> {
     /// The mask keeps indices in bounds where the compiler cannot see that they are.
     const MASK: usize = LEAVES - 1;
 
     #[inline]
-    fn goes_right(&self, node: usize, row: &Row) -> bool {
+    fn goes_right(&self, node: usize, row: &EvidenceRow) -> bool {
         row.get(self.features[node & Self::MASK]) > self.thresholds[node & Self::MASK]
     }
 
     #[inline]
-    fn value(&self, row: &Row) -> i32 {
+    fn value(&self, row: &EvidenceRow) -> i32 {
         let mut node = 1;
         for _ in 0..LEAVES.ilog2() {
             node = 2 * node + usize::from(self.goes_right(node, row));
@@ -72,22 +72,22 @@ impl<const LEAVES: usize> Tree<LEAVES> {
 }
 
 /// A sum of trees.
-pub(super) struct Forest<const LEAVES: usize>(&'static [Tree<LEAVES>]);
+pub(super) struct TreeSum<const LEAVES: usize>(&'static [DecisionTree<LEAVES>]);
 
 /// Scores blocks.
-pub(super) static BLOCKS: Forest<16> = Forest(&block_table::TREES);
+pub(super) static BLOCKS: TreeSum<16> = TreeSum(&block_table::TREES);
 
 /// Scores the types of pages: the trees of all types take turns.
-pub(super) static PAGE_TYPES: Forest<8> = Forest(&type_table::TREES);
+pub(super) static PAGE_TYPES: TreeSum<8> = TreeSum(&type_table::TREES);
 
-impl<const LEAVES: usize> Forest<LEAVES> {
+impl<const LEAVES: usize> TreeSum<LEAVES> {
     /// The sum of the trees for a row, in thousandths.
-    pub(super) fn score(&self, row: &Row) -> i32 {
+    pub(super) fn score(&self, row: &EvidenceRow) -> i32 {
         self.0.iter().map(|tree| tree.value(row)).sum()
     }
 
     /// Adds the scores of `scores.len()` classes whose trees take turns.
-    pub(super) fn score_classes(&self, row: &Row, scores: &mut [i32]) {
+    pub(super) fn score_classes(&self, row: &EvidenceRow, scores: &mut [i32]) {
         let classes = scores.len().max(1);
         for turn in self.0.chunks(classes) {
             for (score, tree) in scores.iter_mut().zip(turn) {
@@ -99,7 +99,7 @@ impl<const LEAVES: usize> Forest<LEAVES> {
     /// Adds to `shares` what each feature contributed to the score of a row: at each node on the
     /// way to a leaf, the change of the mean of the leaves below. The contributions and the mean of
     /// all leaves add up to the score, except for rounding.
-    pub(super) fn contributions(&self, row: &Row, shares: &mut [i32; 256]) {
+    pub(super) fn contributions(&self, row: &EvidenceRow, shares: &mut [i32; 256]) {
         for tree in self.0 {
             let mut node = 1;
             let (mut low, mut high) = (0, LEAVES);
@@ -118,7 +118,8 @@ impl<const LEAVES: usize> Forest<LEAVES> {
                     high = middle;
                 }
                 let after = mean(low, high);
-                shares[usize::from(tree.features[node & Tree::<LEAVES>::MASK])] += after - before;
+                shares[usize::from(tree.features[node & DecisionTree::<LEAVES>::MASK])] +=
+                    after - before;
                 before = after;
                 node = 2 * node + usize::from(right);
             }
@@ -162,21 +163,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    static SMALL: Forest<4> = Forest(&[
-        Tree {
+    static SMALL: TreeSum<4> = TreeSum(&[
+        DecisionTree {
             features: [0, 1, 0, 0],
             thresholds: [0, 5, 0, 10],
             leaves: [1, 2, 3, 4],
         },
-        Tree {
+        DecisionTree {
             features: [0, 0, 0, 1],
             thresholds: [0, 3, 3, 3],
             leaves: [100, 200, 300, 400],
         },
     ]);
 
-    fn row(values: &[i16]) -> Row {
-        let mut row = Row::new();
+    fn row(values: &[i16]) -> EvidenceRow {
+        let mut row = EvidenceRow::new();
         values.iter().for_each(|&value| row.push(value));
         row
     }

@@ -1,7 +1,7 @@
 //! The type of a page: what kind of content it has.
 
 use super::features::{declared_schema, page_row};
-use super::model::{self, Row};
+use super::model::{self, EvidenceRow};
 use super::view::PageView;
 use crate::html::SchemaKind;
 use std::fmt;
@@ -64,7 +64,7 @@ impl PageType {
         if let Some(declared) = declared(view) {
             return Some(declared);
         }
-        let mut row = Row::new();
+        let mut row = EvidenceRow::new();
         page_row(view, &mut row);
         let mut scores = [0; PageType::ALL.len()];
         model::PAGE_TYPES.score_classes(&row, &mut scores);

@@ -1,14 +1,14 @@
 //! A page prepared for decisions: prefix sums over its blocks, and groups of similar siblings.
 
 use super::described::DescribedPhrases;
-use super::measure::{Measure, heading_level, measure, text_of};
+use super::measure::{BlockMeasure, heading_level, measure, text_of};
 use super::{article, names};
 use crate::html::{Container, Extract, Tag};
 use std::collections::HashMap;
 
-/// Sums over blocks. The sums over an element are the difference of two prefix sums.
+/// BlockSums over blocks. The sums over an element are the difference of two prefix sums.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct BlockSums {
     pub(super) bytes: u32,
     pub(super) link_bytes: u32,
     pub(super) prose: u32,
@@ -25,9 +25,9 @@ pub(super) struct Sums {
     pub(super) blocks: u32,
 }
 
-impl Sums {
-    fn minus(self, before: Sums) -> Sums {
-        Sums {
+impl BlockSums {
+    fn minus(self, before: BlockSums) -> BlockSums {
+        BlockSums {
             bytes: self.bytes.saturating_sub(before.bytes),
             link_bytes: self.link_bytes.saturating_sub(before.link_bytes),
             prose: self.prose.saturating_sub(before.prose),
@@ -61,9 +61,9 @@ pub(super) const LEAST_SIBLINGS: u32 = 3;
 
 pub(super) struct PageView<'a> {
     pub(super) page: &'a Extract,
-    pub(super) measures: Vec<Measure>,
+    pub(super) measures: Vec<BlockMeasure>,
     /// Prefix sums: one more than there are blocks.
-    pub(super) sums: Vec<Sums>,
+    pub(super) sums: Vec<BlockSums>,
     /// Whether the article method keeps each block.
     pub(super) kept: Vec<bool>,
     /// How often the text of each block occurs on the page, and which occurrence it is.
@@ -78,7 +78,7 @@ pub(super) struct PageView<'a> {
 impl<'a> PageView<'a> {
     pub(super) fn new(page: &'a Extract) -> Self {
         let outline = &page.outline;
-        let measures: Vec<Measure> = outline
+        let measures: Vec<BlockMeasure> = outline
             .blocks
             .iter()
             .map(|block| measure(page, block))
@@ -114,7 +114,7 @@ impl<'a> PageView<'a> {
 
     fn add_up(&mut self) {
         let described = DescribedPhrases::new(&self.page.declared.descriptions);
-        let mut sum = Sums::default();
+        let mut sum = BlockSums::default();
         self.sums.push(sum);
         for ((block, measure), &kept) in self
             .page
@@ -142,7 +142,7 @@ impl<'a> PageView<'a> {
     }
 
     /// The sums before a block.
-    pub(super) fn before(&self, block: usize) -> Sums {
+    pub(super) fn before(&self, block: usize) -> BlockSums {
         self.sums
             .get(block)
             .or(self.sums.last())
@@ -150,16 +150,16 @@ impl<'a> PageView<'a> {
             .unwrap_or_default()
     }
 
-    pub(super) fn between(&self, from: usize, to: usize) -> Sums {
+    pub(super) fn between(&self, from: usize, to: usize) -> BlockSums {
         self.before(to).minus(self.before(from))
     }
 
-    pub(super) fn total(&self) -> Sums {
+    pub(super) fn total(&self) -> BlockSums {
         self.sums.last().copied().unwrap_or_default()
     }
 
     /// The sums over an element.
-    pub(super) fn inside(&self, container: &Container) -> Sums {
+    pub(super) fn inside(&self, container: &Container) -> BlockSums {
         self.between(
             container.blocks.start as usize,
             container.blocks.end as usize,
@@ -225,7 +225,7 @@ fn shape(tag: Tag, names: &str) -> u64 {
 /// Shorter texts, such as the labels of buttons, repeat without meaning anything.
 const LEAST_COPY_BYTES: u32 = 20;
 
-fn count_copies(measures: &[Measure]) -> Vec<(u16, u16)> {
+fn count_copies(measures: &[BlockMeasure]) -> Vec<(u16, u16)> {
     let mut counts: HashMap<u64, u16> = HashMap::new();
     let mut copies: Vec<(u16, u16)> = measures
         .iter()

@@ -1,880 +1,880 @@
 //! The trees that recognise the type of a page, in turn. Written by `tools/fit_content.py`.
 
-use super::Tree;
+use super::DecisionTree;
 
 #[rustfmt::skip]
-pub(super) static TREES: [Tree<8>; 175] = [
-    Tree {
+pub(super) static TREES: [DecisionTree<8>; 175] = [
+    DecisionTree {
         features: [0, 119, 6, 6, 84, 0, 40, 13],
         thresholds: [0, 0, 809, 138, 2, 32767, 0, 0],
         leaves: [-862, -663, -617, -617, -647, -721, -704, -501],
     },
-    Tree {
+    DecisionTree {
         features: [0, 1, 7, 36, 23, 59, 130, 0],
         thresholds: [0, 1178, 2, 228, 12, 203, 1, 32767],
         leaves: [-2657, -2748, -2832, -2701, -2383, -2733, -2790, -2790],
     },
-    Tree {
+    DecisionTree {
         features: [0, 5, 81, 78, 130, 73, 18, 0],
         thresholds: [0, 759, 8, 24, 3, 5, 0, 32767],
         leaves: [-1925, -2235, -2155, -2255, -2160, -2293, -2142, -2142],
     },
-    Tree {
+    DecisionTree {
         features: [0, 54, 14, 3, 65, 3, 37, 0],
         thresholds: [0, 2, 73, 824, 3, 0, 294, 32767],
         leaves: [-2293, -2054, -2207, -2354, -1870, -2237, -2287, -2287],
     },
-    Tree {
+    DecisionTree {
         features: [0, 2, 43, 47, 0, 0, 129, 0],
         thresholds: [0, 311, 11, 0, 32767, 32767, 2, 32767],
         leaves: [-2835, -2835, -2701, -2701, -2417, -2754, -2783, -2783],
     },
-    Tree {
+    DecisionTree {
         features: [0, 109, 62, 18, 5, 79, 0, 0],
         thresholds: [0, 0, 1, 267, 374, 1, 32767, 32767],
         leaves: [-2452, -2558, -2473, -2275, -2425, -2425, -2088, -2088],
     },
-    Tree {
+    DecisionTree {
         features: [0, 60, 13, 3, 24, 0, 0, 0],
         thresholds: [0, 17, 1, 546, 29, 32767, 32767, 32767],
         leaves: [-2809, -2669, -2893, -2893, -2381, -2381, -2816, -2816],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 122, 19, 3, 72, 0, 72],
         thresholds: [0, 916, 0, 17, 801, 1, 32767, 0],
         leaves: [-185, 2, -87, 63, -32, -32, 22, 188],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 95, 0, 20, 0, 0, 0],
         thresholds: [0, 5, 17, 32767, 0, 32767, 32767, 32767],
         leaves: [3, -110, 13, 13, 322, 322, 322, 322],
     },
-    Tree {
+    DecisionTree {
         features: [0, 5, 37, 1, 5, 47, 0, 71],
         thresholds: [0, 759, 120, 264, 448, 3, 32767, 62],
         leaves: [-27, 226, -86, 32, 47, 47, -109, 3],
     },
-    Tree {
+    DecisionTree {
         features: [0, 111, 36, 0, 25, 58, 0, 0],
         thresholds: [0, 0, 374, 32767, 88, 33, 32767, 32767],
         leaves: [-118, 26, 199, -87, 358, 358, 358, 358],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 130, 44, 71, 87, 0, 0],
         thresholds: [0, 602, 0, 11, 93, 57, 32767, 32767],
         leaves: [286, -21, -61, 30, -105, -105, 31, 31],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 81, 47, 0, 16, 71, 0],
         thresholds: [0, 17, 25, 6, 32767, 23, 98, 32767],
         leaves: [-113, -113, -39, 69, -65, 67, 307, 307],
     },
-    Tree {
+    DecisionTree {
         features: [0, 81, 4, 122, 0, 1, 33, 0],
         thresholds: [0, 12, 0, 0, 32767, 206, 630, 32767],
         leaves: [77, 77, 22, -105, 341, 16, -46, -46],
     },
-    Tree {
+    DecisionTree {
         features: [0, 130, 14, 8, 8, 31, 53, 44],
         thresholds: [0, 1, 510, 47, 6, 310, 24, 0],
         leaves: [-29, -174, 55, -72, 147, -80, -133, 54],
     },
-    Tree {
+    DecisionTree {
         features: [0, 76, 82, 4, 122, 0, 4, 0],
         thresholds: [0, 1, 0, 1794, 0, 32767, 696, 32767],
         leaves: [150, -51, -104, -104, -13, 28, 216, 216],
     },
-    Tree {
+    DecisionTree {
         features: [0, 5, 31, 27, 0, 63, 24, 112],
         thresholds: [0, 759, 287, 28, 32767, 14, 3, 7],
         leaves: [-84, -84, 195, -66, 88, -27, -111, 28],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 58, 55, 60, 43, 33, 0],
         thresholds: [0, 892, 87, 0, 0, 1, 948, 32767],
         leaves: [198, -37, -81, 22, 22, -24, -103, -103],
     },
-    Tree {
+    DecisionTree {
         features: [0, 130, 129, 86, 6, 0, 112, 0],
         thresholds: [0, 0, 2, 61, 641, 32767, 9, 32767],
         leaves: [263, -20, -52, -52, -88, 15, 33, 33],
     },
-    Tree {
+    DecisionTree {
         features: [0, 14, 12, 59, 0, 41, 0, 95],
         thresholds: [0, 266, 0, 68, 32767, 0, 32767, 7],
         leaves: [-52, -52, 222, 0, -111, -111, -48, 100],
     },
-    Tree {
+    DecisionTree {
         features: [0, 18, 0, 18, 0, 0, 0, 4],
         thresholds: [0, 250, 32767, 341, 32767, 32767, 32767, 42],
         leaves: [-103, -103, -103, -103, 258, 258, 40, -62],
     },
-    Tree {
+    DecisionTree {
         features: [0, 72, 39, 5, 10, 0, 118, 10],
         thresholds: [0, 0, 151, 599, 923, 32767, 0, 326],
         leaves: [-157, -18, 26, 26, -107, 62, -38, 125],
     },
-    Tree {
+    DecisionTree {
         features: [0, 17, 39, 0, 19, 0, 0, 0],
         thresholds: [0, 59, 1, 32767, 21, 32767, 32767, 32767],
         leaves: [67, -18, -106, -106, 278, 278, 278, 278],
     },
-    Tree {
+    DecisionTree {
         features: [0, 25, 131, 128, 29, 0, 58, 0],
         thresholds: [0, 7, 0, 0, 12, 32767, 321, 32767],
         leaves: [180, -33, -72, -72, -101, 21, 21, 21],
     },
-    Tree {
+    DecisionTree {
         features: [0, 70, 66, 72, 41, 82, 0, 72],
         thresholds: [0, 0, 0, 3, 3, 13, 32767, 22],
         leaves: [-110, 16, -32, 73, 242, 242, -26, 21],
     },
-    Tree {
+    DecisionTree {
         features: [0, 4, 47, 71, 0, 0, 55, 56],
         thresholds: [0, 293, 0, 16, 32767, 32767, 4, 41],
         leaves: [251, 251, -22, -22, -35, 79, -93, 19],
     },
-    Tree {
+    DecisionTree {
         features: [0, 108, 47, 114, 0, 14, 0, 0],
         thresholds: [0, 0, 6, 0, 32767, 204, 32767, 32767],
         leaves: [-111, -111, 116, -49, 258, 258, 9, 9],
     },
-    Tree {
+    DecisionTree {
         features: [0, 59, 44, 79, 22, 122, 37, 0],
         thresholds: [0, 116, 2, 20, 14, 0, 342, 32767],
         leaves: [-100, -1, 66, -26, -22, 29, 221, 221],
     },
-    Tree {
+    DecisionTree {
         features: [0, 106, 6, 10, 36, 31, 0, 17],
         thresholds: [0, 0, 627, 172, 2237, 494, 32767, 0],
         leaves: [-144, 2, 98, -36, -33, -33, 159, -10],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 18, 0, 16, 0, 0, 0],
         thresholds: [0, 5, 9, 32767, 30, 32767, 32767, 32767],
         leaves: [-15, 68, -105, -105, 257, 257, 257, 257],
     },
-    Tree {
+    DecisionTree {
         features: [0, 81, 58, 70, 74, 10, 27, 65],
         thresholds: [0, 0, 18, 1, 0, 144, 9, 3],
         leaves: [19, -73, -39, 162, 59, -96, 117, -39],
     },
-    Tree {
+    DecisionTree {
         features: [0, 124, 129, 0, 20, 0, 0, 0],
         thresholds: [0, 0, 0, 32767, 0, 32767, 32767, 32767],
         leaves: [52, -22, -118, -118, 266, 266, 266, 266],
     },
-    Tree {
+    DecisionTree {
         features: [0, 3, 51, 72, 71, 0, 71, 0],
         thresholds: [0, 532, 6, 43, 93, 32767, 173, 32767],
         leaves: [179, -36, -52, -52, -93, 26, 33, 33],
     },
-    Tree {
+    DecisionTree {
         features: [0, 61, 109, 7, 62, 0, 0, 0],
         thresholds: [0, 0, 0, 50, 29, 32767, 32767, 32767],
         leaves: [-110, 18, 97, 97, 255, 255, 6, 6],
     },
-    Tree {
+    DecisionTree {
         features: [0, 81, 92, 119, 50, 0, 131, 0],
         thresholds: [0, 12, 20, 0, 11, 32767, 5, 32767],
         leaves: [-98, 25, 36, 36, 214, -19, -33, -33],
     },
-    Tree {
+    DecisionTree {
         features: [0, 118, 59, 11, 72, 54, 59, 118],
         thresholds: [0, 0, 4, 456, 0, 0, 15, 4],
         leaves: [-55, 48, -129, 18, 13, -69, 129, -14],
     },
-    Tree {
+    DecisionTree {
         features: [0, 35, 1, 0, 59, 106, 0, 0],
         thresholds: [0, 40, 1209, 32767, 27, 0, 32767, 32767],
         leaves: [-64, 63, 188, 8, -91, -91, -91, -91],
     },
-    Tree {
+    DecisionTree {
         features: [0, 122, 13, 128, 55, 33, 66, 3],
         thresholds: [0, 0, 1, 0, 21, 861, 6, 599],
         leaves: [-83, 11, 135, -37, -96, 13, 79, -26],
     },
-    Tree {
+    DecisionTree {
         features: [0, 111, 26, 0, 38, 14, 0, 0],
         thresholds: [0, 0, 40, 32767, 874, 635, 32767, 32767],
         leaves: [-107, 18, 99, -35, 187, 187, 187, 187],
     },
-    Tree {
+    DecisionTree {
         features: [0, 130, 2, 71, 71, 13, 42, 0],
         thresholds: [0, 0, 227, 8, 124, 29, 1, 32767],
         leaves: [-58, 30, 152, -27, -39, 65, -93, -93],
     },
-    Tree {
+    DecisionTree {
         features: [0, 108, 8, 87, 27, 36, 0, 0],
         thresholds: [0, 0, 44, 5, 0, 294, 32767, 32767],
         leaves: [31, -104, -48, 84, 5, 5, 222, 222],
     },
-    Tree {
+    DecisionTree {
         features: [0, 34, 127, 46, 2, 39, 0, 0],
         thresholds: [0, 8, 0, 0, 789, 12, 32767, 32767],
         leaves: [-98, 30, 113, -30, 221, 221, -32, -32],
     },
-    Tree {
+    DecisionTree {
         features: [0, 10, 87, 62, 10, 0, 17, 0],
         thresholds: [0, 316, 5, 1, 153, 32767, 0, 32767],
         leaves: [-48, 22, -132, -132, 65, -86, -94, -94],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 104, 0, 71, 0, 0, 0],
         thresholds: [0, 5, 8, 32767, 1, 32767, 32767, 32767],
         leaves: [22, -100, 32, 32, 197, 197, 197, 197],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 32, 66, 33, 59, 40, 0],
         thresholds: [0, 0, 309, 13, 817, 19, 5, 32767],
         leaves: [137, -21, 25, -64, -98, 12, 18, 18],
     },
-    Tree {
+    DecisionTree {
         features: [0, 54, 58, 2, 65, 0, 0, 0],
         thresholds: [0, 2, 30, 70, 1, 32767, 32767, 32767],
         leaves: [-59, 93, -102, -102, -23, -23, 148, 148],
     },
-    Tree {
+    DecisionTree {
         features: [0, 28, 71, 69, 129, 0, 0, 0],
         thresholds: [0, 2, 54, 10, 2, 32767, 32767, 32767],
         leaves: [116, -48, -56, -56, -91, -91, 24, 24],
     },
-    Tree {
+    DecisionTree {
         features: [0, 108, 14, 0, 14, 44, 0, 0],
         thresholds: [0, 0, 137, 32767, 55, 6, 32767, 32767],
         leaves: [-39, 103, -101, 28, 175, 175, 175, 175],
     },
-    Tree {
+    DecisionTree {
         features: [0, 5, 122, 0, 16, 0, 0, 0],
         thresholds: [0, 690, 0, 32767, 3, 32767, 32767, 32767],
         leaves: [193, -31, -42, -42, -87, -87, -87, -87],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 46, 14, 19, 102, 0, 17],
         thresholds: [0, 895, 0, 372, 233, 1, 32767, 59],
         leaves: [-139, -7, 41, -84, -73, -73, 121, -32],
     },
-    Tree {
+    DecisionTree {
         features: [0, 17, 9, 0, 1, 0, 0, 0],
         thresholds: [0, 42, 2, 32767, 1199, 32767, 32767, 32767],
         leaves: [-17, 91, -93, -93, 166, 166, 166, 166],
     },
-    Tree {
+    DecisionTree {
         features: [0, 65, 78, 21, 53, 67, 71, 0],
         thresholds: [0, 0, 0, 1, 2, 1, 6, 32767],
         leaves: [-76, 11, 121, -32, 60, -15, -101, -101],
     },
-    Tree {
+    DecisionTree {
         features: [0, 70, 36, 48, 53, 73, 0, 0],
         thresholds: [0, 0, 457, 0, 10, 7, 32767, 32767],
         leaves: [-98, 29, 90, -45, 155, 155, -37, -37],
     },
-    Tree {
+    DecisionTree {
         features: [0, 32, 66, 5, 0, 0, 0, 38],
         thresholds: [0, 84, 9, 398, 32767, 32767, 32767, 207],
         leaves: [-91, -91, 26, 26, -50, -50, 124, -44],
     },
-    Tree {
+    DecisionTree {
         features: [0, 60, 71, 27, 0, 0, 0, 0],
         thresholds: [0, 0, 0, 22, 32767, 32767, 32767, 32767],
         leaves: [30, 30, -101, -101, -2, -2, 137, 137],
     },
-    Tree {
+    DecisionTree {
         features: [0, 3, 24, 0, 78, 18, 0, 0],
         thresholds: [0, 515, 17, 32767, 18, 315, 32767, 32767],
         leaves: [-54, 53, 165, 10, -85, -85, -85, -85],
     },
-    Tree {
+    DecisionTree {
         features: [0, 106, 126, 63, 5, 11, 0, 0],
         thresholds: [0, 0, 0, 25, 1841, 2186, 32767, 32767],
         leaves: [-116, 6, 9, 61, 140, 140, -19, -19],
     },
-    Tree {
+    DecisionTree {
         features: [0, 19, 131, 29, 0, 0, 82, 82],
         thresholds: [0, 26, 1, 47, 32767, 32767, 0, 16],
         leaves: [136, 136, -25, -25, 2, -84, -14, 57],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 10, 57, 56, 29, 112, 57],
         thresholds: [0, 0, 426, 5, 3, 14, 13, 8],
         leaves: [43, -92, 144, -15, -103, 23, 53, -22],
     },
-    Tree {
+    DecisionTree {
         features: [0, 111, 102, 0, 0, 26, 0, 0],
         thresholds: [0, 0, 0, 32767, 32767, 23, 32767, 32767],
         leaves: [-109, -109, -47, 92, 144, 144, 144, 144],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 23, 26, 0, 0, 83, 23],
         thresholds: [0, 337, 17, 86, 428, 32767, 10, 33],
         leaves: [126, -17, -31, -31, -91, 22, -17, 63],
     },
-    Tree {
+    DecisionTree {
         features: [0, 61, 24, 13, 0, 0, 0, 0],
         thresholds: [0, 0, 67, 3, 32767, 32767, 32767, 32767],
         leaves: [-104, -104, 68, 68, -3, -3, 179, 179],
     },
-    Tree {
+    DecisionTree {
         features: [0, 18, 64, 18, 0, 0, 26, 35],
         thresholds: [0, 155, 51, 341, 32767, 32767, 12, 728],
         leaves: [-82, -82, 30, 30, 180, -19, -52, 27],
     },
-    Tree {
+    DecisionTree {
         features: [0, 130, 97, 10, 58, 118, 0, 111],
         thresholds: [0, 1, 2, 153, 3, 0, 32767, 0],
         leaves: [55, -19, -113, 7, -69, -69, 108, -56],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 16, 17, 0, 8, 0, 0],
         thresholds: [0, 5, 30, 216, 32767, 9, 32767, 32767],
         leaves: [-90, -90, 40, -16, 135, 135, 8, 8],
     },
-    Tree {
+    DecisionTree {
         features: [0, 29, 96, 98, 13, 9, 0, 0],
         thresholds: [0, 12, 0, 2, 1, 59, 32767, 32767],
         leaves: [-52, 78, -80, 7, -93, -93, 9, 9],
     },
-    Tree {
+    DecisionTree {
         features: [0, 124, 68, 0, 96, 0, 0, 0],
         thresholds: [0, 0, 2, 32767, 2, 32767, 32767, 32767],
         leaves: [-101, 28, 57, 57, 149, 149, 149, 149],
     },
-    Tree {
+    DecisionTree {
         features: [0, 32, 15, 11, 0, 73, 58, 73],
         thresholds: [0, 220, 417, 662, 32767, 16, 227, 0],
         leaves: [-93, -93, -19, 35, 135, -29, 18, -46],
     },
-    Tree {
+    DecisionTree {
         features: [0, 60, 8, 34, 0, 0, 13, 0],
         thresholds: [0, 0, 89, 22, 32767, 32767, 3, 32767],
         leaves: [-95, -95, 27, 27, 4, 160, -40, -40],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 129, 64, 0, 16, 0, 0],
         thresholds: [0, 0, 1, 112, 32767, 0, 32767, 32767],
         leaves: [-47, -47, 153, -25, -79, -79, 27, 27],
     },
-    Tree {
+    DecisionTree {
         features: [0, 72, 15, 18, 29, 5, 24, 56],
         thresholds: [0, 0, 267, 250, 22, 546, 43, 7],
         leaves: [-125, 12, -54, 39, 74, -41, 21, -87],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 16, 0, 0, 59, 0, 0],
         thresholds: [0, 5, 30, 32767, 32767, 1, 32767, 32767],
         leaves: [-88, -88, 66, -25, 100, 100, 100, 100],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 31, 53, 94, 61, 70, 0],
         thresholds: [0, 0, 325, 29, 0, 2, 2, 32767],
         leaves: [-74, 13, 91, -41, -96, -3, 20, 20],
     },
-    Tree {
+    DecisionTree {
         features: [0, 58, 18, 67, 38, 73, 0, 0],
         thresholds: [0, 30, 86, 2, 768, 1, 32767, 32767],
         leaves: [-48, 37, -7, 117, -94, -94, 61, 61],
     },
-    Tree {
+    DecisionTree {
         features: [0, 11, 63, 44, 0, 80, 43, 9],
         thresholds: [0, 456, 2, 0, 32767, 1, 24, 28],
         leaves: [-37, -37, 104, -2, -92, 31, 93, -25],
     },
-    Tree {
+    DecisionTree {
         features: [0, 62, 109, 62, 92, 0, 79, 0],
         thresholds: [0, 1, 0, 75, 3, 32767, 1, 32767],
         leaves: [-93, 19, 57, 57, -1, 138, -9, -9],
     },
-    Tree {
+    DecisionTree {
         features: [0, 34, 19, 47, 27, 0, 0, 37],
         thresholds: [0, 8, 36, 0, 62, 32767, 32767, 134],
         leaves: [73, -36, -81, -81, -24, -24, -4, 133],
     },
-    Tree {
+    DecisionTree {
         features: [0, 122, 3, 124, 0, 0, 46, 0],
         thresholds: [0, 0, 812, 0, 78, 32767, 1, 32767],
         leaves: [6, -111, 53, 53, -16, 95, -67, -67],
     },
-    Tree {
+    DecisionTree {
         features: [0, 17, 30, 3, 0, 6, 0, 0],
         thresholds: [0, 42, 823, 806, 32767, 488, 32767, 32767],
         leaves: [-80, -80, 55, -32, 129, 129, 1, 1],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 33, 48, 57, 3, 55, 0],
         thresholds: [0, 0, 545, 21, 0, 679, 1, 32767],
         leaves: [-62, 36, 110, -20, -2, -92, 16, 16],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 7, 44, 13, 7, 106, 0],
         thresholds: [0, 5, 6, 0, 47, 95, 0, 32767],
         leaves: [-30, 50, -81, 16, 110, -24, -37, -37],
     },
-    Tree {
+    DecisionTree {
         features: [0, 13, 34, 63, 29, 0, 71, 1],
         thresholds: [0, 2, 6, 60, 4, 32767, 8, 493],
         leaves: [-2, 110, -26, -26, 23, -83, 51, -16],
     },
-    Tree {
+    DecisionTree {
         features: [0, 47, 84, 57, 96, 31, 0, 29],
         thresholds: [0, 6, 1, 0, 5, 795, 32767, 4],
         leaves: [-79, 16, -14, 46, 112, 112, 18, -32],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 60, 130, 0, 0, 83, 0],
         thresholds: [0, 24, 17, 1, 32767, 32767, 2, 32767],
         leaves: [-87, -87, 37, 37, 11, 145, -28, -28],
     },
-    Tree {
+    DecisionTree {
         features: [0, 126, 130, 56, 27, 82, 0, 0],
         thresholds: [0, 0, 3, 49, 100, 8, 32767, 32767],
         leaves: [-89, 10, 65, -38, 102, 102, 2, 2],
     },
-    Tree {
+    DecisionTree {
         features: [0, 17, 88, 97, 6, 0, 0, 0],
         thresholds: [0, 42, 0, 15, 211, 32767, 32767, 32767],
         leaves: [39, -23, -79, -79, -8, -8, 108, 108],
     },
-    Tree {
+    DecisionTree {
         features: [0, 131, 8, 0, 64, 42, 0, 0],
         thresholds: [0, 0, 7, 32767, 1, 1, 32767, 32767],
         leaves: [-57, 34, 90, -27, -81, -81, -81, -81],
     },
-    Tree {
+    DecisionTree {
         features: [0, 124, 15, 0, 30, 0, 0, 0],
         thresholds: [0, 0, 71, 32767, 625, 32767, 32767, 32767],
         leaves: [-40, 54, -92, -92, 132, 132, 132, 132],
     },
-    Tree {
+    DecisionTree {
         features: [0, 11, 60, 13, 13, 0, 15, 30],
         thresholds: [0, 662, 1, 417, 4, 32767, 705, 379],
         leaves: [94, -9, -37, -37, -86, 16, 37, -10],
     },
-    Tree {
+    DecisionTree {
         features: [0, 61, 108, 19, 99, 11, 0, 0],
         thresholds: [0, 0, 0, 107, 3, 1194, 32767, 32767],
         leaves: [-88, 16, 50, -5, 118, 118, 8, 8],
     },
-    Tree {
+    DecisionTree {
         features: [0, 3, 131, 0, 98, 0, 0, 0],
         thresholds: [0, 515, 3, 32767, 0, 32767, 32767, 32767],
         leaves: [4, 113, -29, -29, -73, -73, -73, -73],
     },
-    Tree {
+    DecisionTree {
         features: [0, 119, 0, 46, 11, 23, 23, 63],
         thresholds: [0, 0, 183, 1, 803, 0, 5, 45],
         leaves: [-65, 50, -6, -105, 45, -39, 92, -24],
     },
-    Tree {
+    DecisionTree {
         features: [0, 125, 27, 0, 98, 0, 0, 0],
         thresholds: [0, 0, 142, 32767, 2, 32767, 32767, 32767],
         leaves: [-87, 7, 50, 50, 110, 110, 110, 110],
     },
-    Tree {
+    DecisionTree {
         features: [0, 25, 31, 78, 39, 60, 117, 0],
         thresholds: [0, 7, 215, 44, 4, 26, 2, 32767],
         leaves: [5, -47, 60, -39, -82, 15, 40, 40],
     },
-    Tree {
+    DecisionTree {
         features: [0, 102, 122, 65, 0, 74, 0, 0],
         thresholds: [0, 1, 0, 1, 32767, 2, 32767, 32767],
         leaves: [-83, -83, 72, -26, -4, -4, 103, 103],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 93, 0, 33, 104, 0, 0],
         thresholds: [0, 851, 0, 32767, 817, 2, 32767, 32767],
         leaves: [-45, 33, 91, -30, -62, -62, -62, -62],
     },
-    Tree {
+    DecisionTree {
         features: [0, 47, 18, 62, 0, 32, 119, 0],
         thresholds: [0, 6, 361, 75, 32767, 84, 0, 32767],
         leaves: [-82, -82, 51, -17, 103, 3, 0, 0],
     },
-    Tree {
+    DecisionTree {
         features: [0, 5, 25, 0, 32, 8, 0, 0],
         thresholds: [0, 690, 5, 32767, 114, 233, 32767, 32767],
         leaves: [8, 115, -47, 22, -71, -71, -71, -71],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 50, 103, 36, 13, 60, 0],
         thresholds: [0, 895, 5, 8, 1303, 10, 3, 32767],
         leaves: [-94, -6, -6, 37, 93, -31, -49, -49],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 99, 0, 0, 0, 0, 0],
         thresholds: [0, 5, 17, 263, 32767, 32767, 32767, 32767],
         leaves: [-85, -85, 26, 26, 5, 5, 112, 112],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 25, 82, 29, 27, 66, 37],
         thresholds: [0, 4, 12, 12, 11, 28, 1, 129],
         leaves: [93, -37, 14, -59, -91, 25, 59, -35],
     },
-    Tree {
+    DecisionTree {
         features: [0, 102, 122, 77, 54, 74, 2, 2],
         thresholds: [0, 0, 0, 0, 22, 2, 72, 155],
         leaves: [-79, 9, 69, -29, -1, 89, -15, 7],
     },
-    Tree {
+    DecisionTree {
         features: [0, 28, 86, 88, 106, 19, 0, 87],
         thresholds: [0, 0, 4, 3, 0, 26, 32767, 18],
         leaves: [116, -24, 22, -51, -67, -67, 45, -37],
     },
-    Tree {
+    DecisionTree {
         features: [0, 61, 108, 3, 62, 0, 0, 0],
         thresholds: [0, 0, 24, 296, 29, 32767, 32767, 32767],
         leaves: [-89, 3, 38, 38, 8, 8, 98, 98],
     },
-    Tree {
+    DecisionTree {
         features: [0, 59, 24, 83, 0, 23, 83, 0],
         thresholds: [0, 107, 28, 2, 32767, 15, 0, 32767],
         leaves: [-84, -84, 72, -24, -14, 12, 91, 91],
     },
-    Tree {
+    DecisionTree {
         features: [0, 130, 29, 46, 131, 0, 59, 53],
         thresholds: [0, 0, 33, 1, 6, 32767, 4, 12],
         leaves: [-107, -3, 29, 29, 62, -60, 94, -18],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 125, 2, 15, 0, 0, 0],
         thresholds: [0, 5, 2, 39, 705, 32767, 32767, 32767],
         leaves: [-76, 18, 29, 29, 9, 9, 104, 104],
     },
-    Tree {
+    DecisionTree {
         features: [0, 13, 30, 118, 0, 0, 48, 65],
         thresholds: [0, 1, 315, 0, 32767, 32767, 3, 100],
         leaves: [5, 5, -83, -83, 64, -43, -66, 13],
     },
-    Tree {
+    DecisionTree {
         features: [0, 65, 36, 106, 42, 0, 12, 0],
         thresholds: [0, 1, 4894, 0, 23, 32767, 2, 32767],
         leaves: [-84, 17, 33, 33, 89, -5, -39, -39],
     },
-    Tree {
+    DecisionTree {
         features: [0, 47, 3, 0, 25, 86, 0, 0],
         thresholds: [0, 0, 484, 32767, 8, 2, 32767, 32767],
         leaves: [12, 112, -50, 31, -65, -65, -65, -65],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 96, 127, 0, 6, 58, 86],
         thresholds: [0, 17, 0, 0, 32767, 145, 68, 17],
         leaves: [-75, -75, 33, -22, -1, 103, -34, 2],
     },
-    Tree {
+    DecisionTree {
         features: [0, 25, 5, 55, 49, 0, 0, 55],
         thresholds: [0, 2, 690, 21, 5, 32767, 32767, 28],
         leaves: [102, -2, -29, -29, -69, -69, 42, -15],
     },
-    Tree {
+    DecisionTree {
         features: [0, 106, 18, 82, 16, 45, 0, 79],
         thresholds: [0, 0, 29, 11, 1, 2, 32767, 2],
         leaves: [64, -29, -92, -1, 108, 108, 45, -49],
     },
-    Tree {
+    DecisionTree {
         features: [0, 1, 19, 56, 0, 2, 0, 56],
         thresholds: [0, 1178, 7, 0, 32767, 552, 32767, 23],
         leaves: [34, 34, -63, 1, -29, -29, 88, -24],
     },
-    Tree {
+    DecisionTree {
         features: [0, 19, 88, 56, 0, 0, 36, 38],
         thresholds: [0, 34, 6, 3, 32767, 32767, 529, 649],
         leaves: [-88, -88, 7, 7, 83, -21, -57, 48],
     },
-    Tree {
+    DecisionTree {
         features: [0, 111, 35, 0, 54, 130, 0, 0],
         thresholds: [0, 0, 612, 32767, 76, 0, 32767, 32767],
         leaves: [-89, 23, 77, -32, 78, 78, 78, 78],
     },
-    Tree {
+    DecisionTree {
         features: [0, 87, 33, 87, 71, 0, 83, 0],
         thresholds: [0, 5, 895, 140, 62, 32767, 42, 32767],
         leaves: [91, -22, -31, -31, -77, 20, 42, 42],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 0, 123, 0, 0, 32, 0],
         thresholds: [0, 4, 32767, 0, 32767, 32767, 28, 32767],
         leaves: [-66, -66, -66, -66, 64, -41, 107, 107],
     },
-    Tree {
+    DecisionTree {
         features: [0, 11, 129, 63, 0, 130, 0, 0],
         thresholds: [0, 825, 1, 60, 32767, 3, 32767, 32767],
         leaves: [-29, -29, 102, -20, -69, -69, 18, 18],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 126, 17, 122, 0, 108, 0],
         thresholds: [0, 928, 0, 59, 0, 32767, 0, 32767],
         leaves: [-98, -19, 54, 54, 75, -14, -24, -24],
     },
-    Tree {
+    DecisionTree {
         features: [0, 19, 4, 31, 0, 0, 0, 0],
         thresholds: [0, 26, 979, 144, 32767, 32767, 32767, 32767],
         leaves: [-13, -13, 100, 100, 31, 31, -67, -67],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 24, 89, 19, 95, 46, 0],
         thresholds: [0, 0, 21, 0, 20, 16, 3, 32767],
         leaves: [-38, 74, -74, 23, 38, -28, -80, -80],
     },
-    Tree {
+    DecisionTree {
         features: [0, 26, 5, 22, 0, 13, 31, 68],
         thresholds: [0, 20, 1091, 7, 32767, 7, 386, 19],
         leaves: [-78, -78, -24, 35, -5, 82, -26, 11],
     },
-    Tree {
+    DecisionTree {
         features: [0, 1, 7, 15, 58, 58, 0, 0],
         thresholds: [0, 775, 15, 0, 102, 222, 32767, 32767],
         leaves: [-40, 20, 95, -19, 30, 30, -71, -71],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 1, 127, 0, 0, 29, 32],
         thresholds: [0, 13, 139, 0, 32767, 32767, 24, 276],
         leaves: [20, 20, -74, -74, 92, 1, -27, 2],
     },
-    Tree {
+    DecisionTree {
         features: [0, 95, 59, 71, 0, 3, 36, 0],
         thresholds: [0, 6, 116, 108, 32767, 53, 171, 32767],
         leaves: [-71, -71, 39, 1, -17, 93, -23, -23],
     },
-    Tree {
+    DecisionTree {
         features: [0, 106, 25, 75, 6, 10, 6, 13],
         thresholds: [0, 0, 19, 0, 627, 276, 23, 7],
         leaves: [-91, 25, -22, 53, -6, 96, 11, -27],
     },
-    Tree {
+    DecisionTree {
         features: [0, 1, 17, 35, 0, 0, 0, 10],
         thresholds: [0, 1178, 83, 26, 32767, 32767, 32767, 923],
         leaves: [-60, -60, 16, 16, 88, 88, -24, 12],
     },
-    Tree {
+    DecisionTree {
         features: [0, 70, 30, 19, 5, 0, 0, 0],
         thresholds: [0, 1, 315, 53, 736, 884, 32767, 32767],
         leaves: [47, -31, -71, 20, -23, -23, 59, 59],
     },
-    Tree {
+    DecisionTree {
         features: [0, 35, 13, 6, 90, 48, 8, 12],
         thresholds: [0, 612, 35, 396, 3, 0, 20, 41],
         leaves: [-76, 5, 58, -26, 103, 4, -23, 2],
     },
-    Tree {
+    DecisionTree {
         features: [0, 40, 131, 37, 89, 0, 14, 0],
         thresholds: [0, 0, 0, 993, 5, 32767, 0, 32767],
         leaves: [66, -30, -31, -31, 10, -61, 13, 13],
     },
-    Tree {
+    DecisionTree {
         features: [0, 123, 18, 0, 1, 24, 0, 0],
         thresholds: [0, 0, 429, 32767, 1348, 9, 32767, 32767],
         leaves: [-79, 9, -11, 57, 83, 83, 83, 83],
     },
-    Tree {
+    DecisionTree {
         features: [0, 18, 60, 18, 0, 0, 9, 0],
         thresholds: [0, 220, 66, 341, 32767, 32767, 5, 32767],
         leaves: [-66, -66, 13, 13, -6, 96, -41, -41],
     },
-    Tree {
+    DecisionTree {
         features: [0, 119, 106, 38, 8, 3, 125, 0],
         thresholds: [0, 0, 0, 849, 4, 384, 0, 32767],
         leaves: [19, -95, -20, 62, 80, -17, -29, -29],
     },
-    Tree {
+    DecisionTree {
         features: [0, 9, 1, 31, 1, 0, 6, 75],
         thresholds: [0, 2, 1178, 189, 373, 32767, 390, 20],
         leaves: [11, -12, 87, 87, -15, 44, -75, 10],
     },
-    Tree {
+    DecisionTree {
         features: [0, 57, 71, 87, 21, 49, 0, 129],
         thresholds: [0, 0, 173, 3, 65, 0, 32767, 3],
         leaves: [-78, 19, 39, -10, -35, -35, 68, -23],
     },
-    Tree {
+    DecisionTree {
         features: [0, 26, 35, 31, 111, 87, 5, 30],
         thresholds: [0, 20, 612, 332, 0, 4, 374, 928],
         leaves: [-74, 18, 59, -31, 6, -20, 86, -7],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 131, 0, 0, 0, 0, 0],
         thresholds: [0, 11, 0, 32767, 415, 32767, 32767, 32767],
         leaves: [60, -23, -40, -40, -57, -57, -57, -57],
     },
-    Tree {
+    DecisionTree {
         features: [0, 8, 27, 32, 74, 0, 0, 27],
         thresholds: [0, 35, 30, 102, 8, 32767, 32767, 51],
         leaves: [-12, 30, -66, -66, 75, 75, -28, 17],
     },
-    Tree {
+    DecisionTree {
         features: [0, 46, 129, 0, 0, 16, 0, 0],
         thresholds: [0, 0, 1, 32767, 32767, 0, 32767, 32767],
         leaves: [-34, -34, 80, -19, -54, -54, -54, -54],
     },
-    Tree {
+    DecisionTree {
         features: [0, 33, 118, 0, 19, 81, 19, 0],
         thresholds: [0, 895, 0, 483, 222, 10, 97, 32767],
         leaves: [-87, 3, 41, -24, 76, -13, -32, -32],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 58, 86, 0, 0, 0, 0],
         thresholds: [0, 5, 0, 0, 32767, 32767, 32767, 32767],
         leaves: [28, 28, -64, -64, 2, 2, 78, 78],
     },
-    Tree {
+    DecisionTree {
         features: [0, 25, 19, 21, 31, 86, 21, 0],
         thresholds: [0, 9, 34, 4, 3372, 0, 3, 32767],
         leaves: [-64, 14, 71, -6, -16, 15, -72, -72],
     },
-    Tree {
+    DecisionTree {
         features: [0, 124, 35, 0, 21, 0, 0, 0],
         thresholds: [0, 0, 921, 32767, 65, 32767, 32767, 32767],
         leaves: [-85, 14, 45, 45, 98, 98, 98, 98],
     },
-    Tree {
+    DecisionTree {
         features: [0, 48, 4, 51, 3, 30, 31, 0],
         thresholds: [0, 0, 293, 5, 35, 995, 1938, 32767],
         leaves: [-35, 41, -63, 6, 59, -18, -26, -26],
     },
-    Tree {
+    DecisionTree {
         features: [0, 60, 11, 32, 0, 0, 0, 32],
         thresholds: [0, 2, 0, 91, 32767, 32767, 32767, 462],
         leaves: [22, 22, -71, -71, 74, 74, -28, 15],
     },
-    Tree {
+    DecisionTree {
         features: [0, 127, 81, 0, 0, 74, 0, 0],
         thresholds: [0, 0, 32, 32767, 32767, 64, 32767, 32767],
         leaves: [-72, -72, 59, 0, 80, 80, 80, 80],
     },
-    Tree {
+    DecisionTree {
         features: [0, 130, 3, 106, 129, 0, 129, 92],
         thresholds: [0, 0, 881, 0, 4, 32767, 1, 4],
         leaves: [-79, -1, 2, 2, 41, -38, 88, -18],
     },
-    Tree {
+    DecisionTree {
         features: [0, 103, 58, 23, 0, 0, 0, 0],
         thresholds: [0, 5, 0, 35, 32767, 32767, 32767, 32767],
         leaves: [26, 26, -62, -62, 76, 76, 3, 3],
     },
-    Tree {
+    DecisionTree {
         features: [0, 118, 71, 0, 58, 59, 0, 0],
         thresholds: [0, 0, 15, 32767, 51, 65, 32767, 32767],
         leaves: [-53, 13, 56, -25, -65, -65, -65, -65],
     },
-    Tree {
+    DecisionTree {
         features: [0, 111, 58, 0, 21, 0, 0, 0],
         thresholds: [0, 0, 30, 32767, 16, 32767, 32767, 32767],
         leaves: [46, -32, -68, -68, 69, 69, 69, 69],
     },
-    Tree {
+    DecisionTree {
         features: [0, 44, 32, 53, 13, 31, 3, 0],
         thresholds: [0, 0, 230, 1, 417, 705, 364, 32767],
         leaves: [-68, 24, 38, -27, -5, 88, -16, -16],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 1, 13, 0, 13, 0, 21],
         thresholds: [0, 17, 162, 5, 32767, 579, 32767, 9],
         leaves: [17, 17, -67, 6, -25, -25, 3, 68],
     },
-    Tree {
+    DecisionTree {
         features: [0, 95, 59, 4, 0, 4, 5, 0],
         thresholds: [0, 6, 116, 2042, 32767, 42, 510, 32767],
         leaves: [-63, -63, 30, 2, -9, 82, -19, -19],
     },
-    Tree {
+    DecisionTree {
         features: [0, 8, 118, 54, 96, 53, 0, 0],
         thresholds: [0, 30, 0, 5, 0, 2, 32767, 32767],
         leaves: [9, -53, 63, -21, -71, -71, -1, -1],
     },
-    Tree {
+    DecisionTree {
         features: [0, 35, 32, 0, 0, 23, 0, 0],
         thresholds: [0, 40, 4, 32767, 32767, 67, 32767, 32767],
         leaves: [-18, -18, 70, -5, -52, -52, -52, -52],
     },
-    Tree {
+    DecisionTree {
         features: [0, 24, 106, 114, 91, 0, 0, 0],
         thresholds: [0, 17, 0, 0, 0, 32767, 32767, 32767],
         leaves: [57, -27, -44, -44, -75, -75, 6, 6],
     },
-    Tree {
+    DecisionTree {
         features: [0, 111, 31, 0, 99, 7, 0, 0],
         thresholds: [0, 0, 705, 32767, 50, 21, 32767, 32767],
         leaves: [-65, 8, 51, -38, 64, 64, 64, 64],
     },
-    Tree {
+    DecisionTree {
         features: [0, 3, 2, 41, 62, 21, 0, 0],
         thresholds: [0, 484, 545, 1, 0, 3, 32767, 32767],
         leaves: [60, -30, 22, -46, -61, -61, 22, 22],
     },
-    Tree {
+    DecisionTree {
         features: [0, 60, 92, 108, 0, 0, 23, 0],
         thresholds: [0, 0, 7, 0, 32767, 32767, 19, 32767],
         leaves: [-67, -67, 21, 21, -22, 31, 65, 65],
     },
-    Tree {
+    DecisionTree {
         features: [0, 32, 1, 73, 36, 0, 60, 93],
         thresholds: [0, 105, 333, 2, 645, 32767, 17, 0],
         leaves: [-9, 26, -54, -54, -24, 11, -4, 76],
     },
-    Tree {
+    DecisionTree {
         features: [0, 3, 7, 0, 33, 71, 33, 119],
         thresholds: [0, 594, 57, 306, 199, 42, 855, 0],
         leaves: [-1, -67, 29, -1, -7, 81, -45, 27],
     },
-    Tree {
+    DecisionTree {
         features: [0, 125, 21, 0, 1, 0, 0, 0],
         thresholds: [0, 0, 1, 32767, 1209, 32767, 32767, 32767],
         leaves: [-20, 27, -68, -68, 59, 59, 59, 59],
     },
-    Tree {
+    DecisionTree {
         features: [0, 15, 57, 15, 70, 0, 69, 65],
         thresholds: [0, 113, 5, 358, 10, 32767, 0, 203],
         leaves: [-73, 4, 13, 13, 55, -27, -45, 8],
     },
-    Tree {
+    DecisionTree {
         features: [0, 124, 67, 0, 0, 46, 0, 0],
         thresholds: [0, 0, 2, 32767, 32767, 9, 32767, 32767],
         leaves: [-74, -74, -17, 18, 78, 78, 78, 78],
     },
-    Tree {
+    DecisionTree {
         features: [0, 23, 1, 25, 0, 0, 25, 0],
         thresholds: [0, 7, 125, 19, 32767, 32767, 8, 32767],
         leaves: [12, 12, -62, -62, -19, 76, -33, -33],
     },
-    Tree {
+    DecisionTree {
         features: [0, 8, 79, 34, 0, 93, 7, 0],
         thresholds: [0, 38, 2, 10, 32767, 0, 10, 32767],
         leaves: [-53, -53, 29, -13, -1, 71, -20, -20],
     },
-    Tree {
+    DecisionTree {
         features: [0, 122, 10, 0, 93, 61, 0, 0],
         thresholds: [0, 0, 603, 32767, 0, 24, 32767, 32767],
         leaves: [0, 64, -25, 7, -39, -39, -39, -39],
     },
-    Tree {
+    DecisionTree {
         features: [0, 106, 25, 103, 130, 14, 62, 0],
         thresholds: [0, 0, 13, 6, 3, 533, 9, 32767],
         leaves: [-79, 6, -21, 42, 77, -5, -35, -35],
     },
-    Tree {
+    DecisionTree {
         features: [0, 17, 85, 0, 0, 0, 0, 0],
         thresholds: [0, 42, 4, 263, 32767, 32767, 32767, 32767],
         leaves: [-63, -63, 24, 24, -4, -4, 62, 62],
     },
-    Tree {
+    DecisionTree {
         features: [0, 10, 73, 10, 14, 97, 43, 33],
         thresholds: [0, 456, 2, 636, 358, 91, 0, 809],
         leaves: [-23, 48, -73, 2, 86, -4, 27, -55],
     },
-    Tree {
+    DecisionTree {
         features: [0, 122, 65, 23, 131, 0, 27, 13],
         thresholds: [0, 0, 7, 17, 15, 32767, 43, 110],
         leaves: [-60, 11, 26, 26, -6, 72, -27, 6],
     },
-    Tree {
+    DecisionTree {
         features: [0, 28, 29, 0, 58, 15, 0, 0],
         thresholds: [0, 2, 4, 32767, 102, 86, 32767, 32767],
         leaves: [-46, 15, -26, 79, -63, -63, -63, -63],
     },
-    Tree {
+    DecisionTree {
         features: [0, 131, 4, 3, 130, 92, 0, 31],
         thresholds: [0, 3, 3335, 599, 2, 0, 32767, 6548],
         leaves: [-57, 9, -18, 27, 56, 56, -13, 3],
     },
-    Tree {
+    DecisionTree {
         features: [0, 59, 28, 53, 50, 0, 0, 0],
         thresholds: [0, 107, 96, 0, 11, 32767, 32767, 32767],
         leaves: [-68, 16, 22, 22, -14, -14, 54, 54],

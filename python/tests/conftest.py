@@ -1,0 +1,59 @@
+"""Corpora for the tests. They are made once for all tests, and copied for those that write to
+them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, List
+
+import pytest
+
+import cento
+
+#: The program that results are compared with: that of cargo, or the one of the package.
+PROGRAM = os.environ.get("CENTO_PROGRAM")
+
+
+@pytest.fixture(scope="session")
+def program() -> List[str]:
+    return [PROGRAM] if PROGRAM else [sys.executable, "-m", "cento"]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a synthetic crawl of known reuse: `crawl`, and its corpus, `crawl.cento`."""
+    folder = tmp_path_factory.mktemp("made")
+    cento.run("synth", "-o", folder / "s", "--pages", 250, "--seed", 7, progress=False)
+    cento.Corpus.index(folder / "s" / "crawl", folder / "crawl.cento", progress=False)
+    return folder
+
+
+@pytest.fixture()
+def corpus(made: Path, tmp_path: Path) -> cento.Corpus:
+    """A copy of the corpus, without findings."""
+    shutil.copytree(made / "crawl.cento", tmp_path / "crawl.cento")
+    return cento.Corpus.open(tmp_path / "crawl.cento")
+
+
+@pytest.fixture(scope="session")
+def labels(made: Path) -> Path:
+    """Labels of frequent chunks."""
+    corpus = cento.Corpus.open(made / "crawl.cento")
+    output = made / "frequent.labels"
+    corpus.discover(output=output, top=50, findings=made / "labels", progress=False)
+    return output
+
+
+@pytest.fixture()
+def command(program: List[str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the program in the folder of the test."""
+
+    def call(*words: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        line = [*program, *map(str, words)]
+        return subprocess.run(line, cwd=cwd, capture_output=True, text=True, timeout=300)
+
+    return call
