@@ -21,7 +21,7 @@ from make_rfc import make
 ROUNDS = int(os.environ.get("ROUNDS", 3))
 PAGES = int(os.environ.get("PAGES", 10_000))
 SCHEME = "winnow"
-# The strongest of five formulations, by processor seconds. Pages get small numbers and fingerprints on too many pages are removed
+# The strongest of four formulations, by processor seconds. Pages get small numbers and fingerprints on too many pages are removed
 # first; the self-join and its aggregation run in 16 parts, by the left page, so that the hash table of pairs stays small. In one run on
 # the RFCs: 24.5 processor seconds and 0.7 GB; in one part 28.0 and 2.2 GB; with pairs packed into one number 26.9; as lists that
 # are unnested, slower than a join.

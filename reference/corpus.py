@@ -11,11 +11,14 @@ is shared with the Rust code, so an error would have to be made twice to go unno
   space is collapsed and case is folded. Empty chunks are ignored.
 * The date of a page: the publication date if it is known, else the fetch date. A page without a date is
   neither earlier nor later than any other. Of a page that is published before another one was fetched,
-  nobody knows whether it is the earlier one: a page is published at or before its fetch.
+  nobody knows whether it is the earlier one: a page is published at or before its fetch. A publication
+  date without a time is a whole day, and is not earlier than a time of that day.
 """
 
 from __future__ import annotations
 
+import calendar
+import datetime
 import re
 import unicodedata
 from dataclasses import dataclass, field
@@ -299,9 +302,24 @@ def earlier(one: Page, other: Page) -> str:
     if one.date == other.date:
         return "same"
     before, after = (one, other) if one.date < other.date else (other, one)
-    if before.published is not None and after.published is None:
+    if before.published is not None and (after.published is None or after.date <= latest(before.published)):
         return "unknown"
     return "first" if before is one else "second"
+
+
+def latest(millis: int) -> int:
+    """The last millisecond that a publication date may mean: a date without a time is a whole day, and the first
+    day of a month or a year may be all of it."""
+    day = 24 * 60 * 60 * 1000
+    if millis % day != 0:
+        return millis
+    begin = datetime.date(1970, 1, 1) + datetime.timedelta(days=millis // day)
+    days = 1
+    if (begin.month, begin.day) == (1, 1):
+        days = 366 if calendar.isleap(begin.year) else 365
+    elif begin.day == 1:
+        days = calendar.monthrange(begin.year, begin.month)[1]
+    return millis + days * day - 1
 
 
 def has_tracking_parameters(url: str) -> bool:

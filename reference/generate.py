@@ -144,7 +144,7 @@ class Maker:
         if draw < 0.3:
             return -5_000_000_000_000 + self.random.randrange(1000) * DAY  # about 1811
         if draw < 0.4:
-            return -self.random.randrange(1, 400) * DAY  # 1969
+            return -self.random.randrange(1, 800) * DAY // 2  # 1969: whole days, first days of months, and times
         if draw < 0.5:
             return 1_600_000_000_000  # equal dates
         return 1_500_000_000_000 + self.random.randrange(2_000) * DAY // 4 // 1000 * 1000

@@ -47,6 +47,7 @@ class Analyses:
         *,
         add: bool = False,
         again: bool = False,
+        query: bool = False,
         format: Optional[Value] = None,
         base_url: Optional[str] = None,
         field: Optional[Union[str, Sequence[str]]] = None,
@@ -97,6 +98,8 @@ class Analyses:
           ``add``: Add the inputs to an existing corpus with the same parameters. Inputs that it
             already contains are skipped
           ``again``: With ``add``: add inputs again that the corpus already contains
+          ``query``: Also build the index for `cento query`, which otherwise the first query builds.
+            With ``add``, an index that exists is always extended
           ``format``: Read every input in this format instead of detecting it from name and content:
             warc, arc, wacz, html, text, jsonl or parquet
           ``base_url``: URL of the input folder; by default the URL of a file is its path
@@ -163,6 +166,7 @@ class Analyses:
         options: Mapping[str, Any] = {
             "add": add,
             "again": again,
+            "query": query,
             "format": format,
             "base_url": base_url,
             "field": field,
@@ -929,6 +933,7 @@ class Analyses:
         stop_proposed: bool = False,
         base_url: Optional[str] = None,
         field: Optional[Union[str, Sequence[str]]] = None,
+        truth: Optional[StrPath] = None,
         output: Optional[StrPath] = None,
         figures: Optional[StrPath] = None,
         seed: Optional[int] = None,
@@ -980,6 +985,9 @@ class Analyses:
             of the originals
           ``base_url``: URL of the input folder
           ``field``: Assign a field of a table to a role, as for `cento index`
+          ``truth``: Also print true and false positive rates of pages over all thresholds: FILE has
+            the URLs of the pages that are copies, one per line, or is the truth.jsonl of `cento
+            synth`
           ``output``: With ``against``: write the labels of the originals to this file
           ``figures``: Write the figures of the paper to a folder, as SVG and CSV
           ``seed``: Seed of the sample: another seed draws another sample
@@ -1018,6 +1026,7 @@ class Analyses:
             "stop_proposed": stop_proposed,
             "base_url": base_url,
             "field": field,
+            "truth": truth,
             "output": output,
             "figures": figures,
             "seed": seed,

@@ -152,12 +152,18 @@ def test_damaged_input_is_an_error_if_it_is_strict(tmp_path: Path) -> None:
     assert len(cento.Corpus.open(tmp_path / "a.cento")) == 1
 
 
-def test_the_package_installs_the_program(tmp_path: Path) -> None:
+def test_the_script_of_the_package_is_the_program() -> None:
+    """The script `cento` calls the function that the project file names; installed or not."""
+    import re
     import subprocess
     import sys
 
-    program = Path(sys.executable).with_name("cento")
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^cento = "([a-z_.]+):([a-z_]+)"$', project, re.MULTILINE)
+    assert found is not None
+    script = f"import sys; from {found[1]} import {found[2]}; sys.exit({found[2]}())"
+    program = [sys.executable, "-c", script]
+    done = subprocess.run([*program, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"cento {cento.__version__}\n"
-    done = subprocess.run([program, "quilts", "no.cento"], capture_output=True, text=True)
+    done = subprocess.run([*program, "quilts", "no.cento"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("error: ")

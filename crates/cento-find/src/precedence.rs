@@ -13,11 +13,13 @@
 //!
 //! A page is published at or before its fetch. So a page that was fetched before another one was
 //! published is earlier; but a page that was published before another one was *fetched* need not
-//! be, because nobody knows when the other was published:
+//! be, because nobody knows when the other was published. And a publication date may be a whole day,
+//! month or year ([`cento_text::date::latest`]): `2024-03-05` is not earlier than 10:30 of that day.
 //!
 //! ```text
 //!   first       second      earlier
-//!   published   published   the one that was published earlier
+//!   published   published   the one whose whole day, month or year is before the other date;
+//!                           else unknown
 //!   fetched     fetched     the one that was fetched earlier: only this is claimed
 //!   fetched     published   the first, if it was fetched before the second was published;
 //!                           else unknown
@@ -34,6 +36,8 @@
 //! assert_eq!(earlier(published_in_1811, fetched_in_2020), Earlier::Unknown);
 //! assert_eq!(earlier(published_in_1811, published_in_2023), Earlier::First);
 //! ```
+
+use cento_text::date::latest;
 
 use crate::corpus_pages::PageFacts;
 use crate::names::PageName;
@@ -101,8 +105,8 @@ pub enum Earlier {
     Second,
     /// Both have the same date.
     Same,
-    /// The dates do not decide: one is missing, or one page was published before the other was
-    /// fetched, which may have been published long before.
+    /// The dates do not decide: one is missing, one is part of the other (a day of a year), or one
+    /// page was published before the other was fetched, which may have been published long before.
     Unknown,
 }
 
@@ -112,14 +116,15 @@ pub fn earlier(first: Dates, second: Dates) -> Earlier {
     else {
         return Earlier::Unknown;
     };
-    let is_decided = |earlier: DatedBy, later: DatedBy| {
-        earlier == DatedBy::Fetched || later == DatedBy::Published
+    let is_before = |date: i64, by: DatedBy, other: i64, other_by: DatedBy| match by {
+        DatedBy::Fetched => date < other,
+        DatedBy::Published => other_by == DatedBy::Published && latest(date) < other,
     };
-    match one.cmp(&other) {
-        std::cmp::Ordering::Less if is_decided(one_by, other_by) => Earlier::First,
-        std::cmp::Ordering::Greater if is_decided(other_by, one_by) => Earlier::Second,
-        std::cmp::Ordering::Equal => Earlier::Same,
-        _ => Earlier::Unknown,
+    match one == other {
+        true => Earlier::Same,
+        false if is_before(one, one_by, other, other_by) => Earlier::First,
+        false if is_before(other, other_by, one, one_by) => Earlier::Second,
+        false => Earlier::Unknown,
     }
 }
 
@@ -223,10 +228,39 @@ mod tests {
         assert_eq!(earlier(fetched, Dates::default()), Earlier::Unknown);
     }
 
+    #[test]
+    fn a_date_without_a_time_a_month_or_a_day_is_not_earlier_than_a_part_of_it() {
+        let published = |text: &str| Dates {
+            published: cento_text::date::parse(text),
+            fetched: None,
+        };
+        for (one, other, expected) in [
+            ("2024-03-05", "2024-03-05T10:30:00Z", Earlier::Unknown),
+            ("2024-03-05", "2024-03-05", Earlier::Same),
+            ("2024-03-05", "2024-03-06T00:30:00Z", Earlier::First),
+            ("2024-03", "2024-03-20", Earlier::Unknown),
+            ("2024-03", "2024-04-01T08:00:00Z", Earlier::First),
+            ("1811", "1811-05-03", Earlier::Unknown),
+            ("1811", "1812", Earlier::First),
+            ("0850", "1811", Earlier::First),
+        ] {
+            assert_eq!(
+                earlier(published(one), published(other)),
+                expected,
+                "{one} {other}"
+            );
+        }
+    }
+
+    /// Dates in half days around 1970, among them first days of years and months.
+    fn half_days() -> impl Strategy<Value = i64> {
+        (-800i64..800).prop_map(|half_days| half_days * 43_200_000)
+    }
+
     proptest! {
         #[test]
         fn the_order_of_representatives_never_contradicts_dates(
-            dates in prop::array::uniform4(prop::option::of(-3i64..3)),
+            dates in prop::array::uniform4(prop::option::of(half_days())),
         ) {
             let first = Dates { published: dates[0], fetched: dates[1] };
             let second = Dates { published: dates[2], fetched: dates[3] };

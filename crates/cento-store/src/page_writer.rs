@@ -243,7 +243,7 @@ impl<'run> Worker<'run> {
             attributes.title = attributes.title.or_else(|| extract.title.clone());
             attributes.published = attributes
                 .published
-                .or_else(|| extract.published.as_deref().and_then(date::parse));
+                .or_else(|| extract.published.as_deref().and_then(date::parse_of_page));
             attributes.language = attributes.language.or_else(|| extract.language.clone());
             let own = url.domain(self.parameters.private_suffixes);
             let base = extract.base.as_deref();

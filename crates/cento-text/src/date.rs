@@ -16,13 +16,22 @@
 //! | with dots, or unambiguous slashes | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
 //! Missing parts have the smallest value: a date without a time is midnight, a month is its first
-//! day. A time without a zone is UTC. Years from 1000 to 9999 are accepted.
+//! day, a year its first. [`latest`] is the other end of what such a date may mean. A time without a
+//! zone is UTC. Years from 1 to 9999 are accepted, except for the first moment of the year 1, which
+//! programs write for a missing date.
 
 mod cursor;
 mod zone;
 
 use cursor::DateCursor;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
+
+/// Milliseconds of a day.
+const DAY: i64 = 86_400_000;
+/// The first moment of the year 1000.
+const YEAR_1000: i64 = -30_610_224_000_000;
+/// The first moment of the year 1, which programs write for a missing date.
+const MISSING: i64 = -62_135_596_800_000;
 
 /// The maximum length of a date.
 const LONGEST: usize = 100;
@@ -48,6 +57,50 @@ pub fn parse(text: &str) -> Option<i64> {
         .or_else(|| year_first(text))
         .or_else(|| day_first(text))
         .or_else(|| in_words(text))
+}
+
+/// Parses a date that an HTML page states. Years below 1000 are mistakes there, such as `0024-03-05`,
+/// and the page would be called older than all others; in a table of old books they are meant.
+pub fn parse_of_page(text: &str) -> Option<i64> {
+    parse(text).filter(|&millis| millis >= YEAR_1000)
+}
+
+/// Returns the last millisecond that a date may mean, given what [`parse`] made of it.
+///
+/// A page that states `2024-03-05` was published at any time of that day, and one that states only a
+/// year at any time of that year. Milliseconds do not tell `2024` from `2024-01-01`, so a date that
+/// is the first moment of a year, a month or a day may be all of it.
+///
+/// ```
+/// use cento_text::date::{latest, parse};
+///
+/// let of = |text| latest(parse(text).unwrap());
+/// assert_eq!(of("2024-03-05T10:30:00Z"), parse("2024-03-05T10:30:00Z").unwrap());
+/// assert_eq!(of("2024-03-05"), parse("2024-03-05T23:59:59.999Z").unwrap());
+/// assert_eq!(of("2024-02"), parse("2024-02-29T23:59:59.999Z").unwrap());
+/// assert_eq!(of("1811"), parse("1811-12-31T23:59:59.999Z").unwrap());
+/// ```
+pub fn latest(millis: i64) -> i64 {
+    if millis.rem_euclid(DAY) != 0 {
+        return millis;
+    }
+    let last = jiff::Timestamp::from_millisecond(millis)
+        .ok()
+        .map(|moment| {
+            let day = jiff::tz::Offset::UTC.to_datetime(moment).date();
+            match (day.month(), day.day()) {
+                (1, 1) => day.last_of_year(),
+                (_, 1) => day.last_of_month(),
+                _ => day,
+            }
+        });
+    let begin = |day: Date| {
+        let moment = jiff::tz::Offset::UTC.to_timestamp(day.to_datetime(jiff::civil::Time::MIN));
+        moment.ok().map(jiff::Timestamp::as_millisecond)
+    };
+    last.and_then(begin)
+        .unwrap_or(millis)
+        .saturating_add(DAY - 1)
 }
 
 /// Formats milliseconds since 1970 by RFC 3339, in UTC, with as many fractional digits as needed.
@@ -90,7 +143,7 @@ impl DateFields {
 
     /// Converts to milliseconds since 1970; `None` if there is no such day or time.
     fn millis(self) -> Option<i64> {
-        if !(1000..=9999).contains(&self.year) {
+        if !(1..=9999).contains(&self.year) {
             return None;
         }
         // Midnight at the end of a day and leap seconds occur, but calendars do not represent them.
@@ -110,7 +163,8 @@ impl DateFields {
         )
         .ok()?;
         let utc = jiff::tz::Offset::UTC.to_timestamp(civil).ok()?;
-        Some(utc.as_millisecond() + (days * 86_400 - self.offset) * 1000)
+        let millis = utc.as_millisecond() + (days * 86_400 - self.offset) * 1000;
+        (millis != MISSING).then_some(millis)
     }
 }
 
@@ -122,7 +176,8 @@ fn digits(text: &str) -> Option<i64> {
         4 => return moment.millis(),
         9 | 10 => return text.parse::<i64>().ok()?.checked_mul(1000),
         13 => return text.parse().ok(),
-        6 | 8 | 12 | 14 | 17 => {}
+        // With this many digits, a year below 1000 is another format, such as day, month and year.
+        6 | 8 | 12 | 14 | 17 if moment.year >= 1000 => {}
         _ => return None,
     }
     moment.month = number(4, 6)?;
@@ -158,6 +213,9 @@ fn year_first(text: &str) -> Option<i64> {
     } else {
         moment.month = cursor.number(2, 2)?;
         moment.day = cursor.number(2, 2)?;
+        if moment.year < 1000 {
+            return None;
+        }
     }
     finish(cursor, moment)
 }

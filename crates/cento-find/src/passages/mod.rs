@@ -3,7 +3,7 @@
 //! Pairs of pages are aligned with [`cento_align`]. They are all pairs that share rare
 //! fingerprints, those of one page, or a list ([`PairChoice`]). Pages with identical text count as
 //! one page, the earliest by date. In a pair, *a* is the later page by [`crate::precedence`] and
-//! *b* the earlier one. What pages begin and end with because many pages do ([`frames`]) is not
+//! *b* the earlier one. What pages begin and end with because many pages do (`frames.rs`) is not
 //! compared.
 //!
 //! ```text

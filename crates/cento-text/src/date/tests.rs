@@ -120,7 +120,12 @@ fn text_that_is_not_a_date_is_rejected() {
         "2024-13-01",
         "2024-02-30",
         "2023-02-29",
-        "0999-01-01",
+        "0000-01-01",
+        "0001-01-01",
+        "0001-01-01T00:00:00Z",
+        "010203",
+        "01020304",
+        "01020304T10:30",
         "10000-01-01",
         "2024-03-05T25:00",
         "2024-03-05T10:61",
@@ -165,9 +170,35 @@ proptest! {
     #[test]
     fn any_text_is_accepted(text in "\\PC{0,30}|[0-9A-Za-z:/.,+ \\[\\]()-]{0,40}") {
         if let Some(millis) = parse(&text) {
-            // Years 1000 to 9999, plus or minus a zone offset, and seconds since 1970.
-            prop_assert!((-30_610_310_400_000..=253_402_387_200_000).contains(&millis));
+            // Years 1 to 9999, plus or minus a zone offset, and seconds since 1970.
+            prop_assert!((-62_135_683_200_000..=253_402_387_200_000).contains(&millis));
+            prop_assert!(latest(millis) >= millis);
         }
+    }
+
+    #[test]
+    fn the_latest_moment_of_a_date_is_the_end_of_its_day_month_or_year(days in -700_000i64..2_900_000, hour in 0i64..24) {
+        let millis = days * 86_400_000 + hour * 3_600_000;
+        let text = render(millis);
+        let stated = |text: &str| parse(text).unwrap();
+        let next = |text: String| stated(&text) - 1;
+        let (year, month) = (text[..4].parse::<u32>().unwrap(), text[5..7].parse::<u32>().unwrap());
+        let expected = match &text[4..] {
+            "-01-01T00:00:00Z" => next(format!("{:04}-01-01", year + 1)),
+            rest if rest.ends_with("-01T00:00:00Z") && month == 12 => next(format!("{:04}-01-01", year + 1)),
+            rest if rest.ends_with("-01T00:00:00Z") => next(format!("{year:04}-{:02}-01", month + 1)),
+            rest if rest.ends_with("T00:00:00Z") => millis + 86_400_000 - 1,
+            _ => millis,
+        };
+        prop_assert_eq!(latest(millis), expected);
+    }
+
+    #[test]
+    fn years_of_old_books_are_read_but_not_from_pages(year in 2u32..1000) {
+        let text = format!("{year:04}-03-05");
+        prop_assert!(parse(&text).is_some_and(|millis| render(millis).starts_with(&text)));
+        prop_assert_eq!(parse_of_page(&text), None);
+        prop_assert!(parse_of_page("1000-01-01").is_some());
     }
 
     #[test]
