@@ -31,8 +31,19 @@ def read_truth(folder):
             "text": truth["main_content"] or "",
             "with": truth.get("with") or [],
             "without": truth.get("without") or [],
+            "site": site(label["url"]),
         }
     return pages
+
+
+def site(url):
+    """The last two labels of the host: coarse, so that pages of one site are never in two folds."""
+    return ".".join(url.split("//")[-1].split("/")[0].lower().split(".")[-2:])
+
+
+def fold(site, folds):
+    """The fold of a site in a cross-validation."""
+    return int(hashlib.sha256(f"{SEED}:{site}".encode()).hexdigest(), 16) % folds
 
 
 def halves(pages):

@@ -4,14 +4,15 @@
 //! cargo run --release -p cento-text --example page_content [main|slope|all] < PATHS
 //! ```
 //!
-//! Each line of the input is the path of an HTML file. Each line of the output is the path, the
-//! page type and the text; the last line has the bytes and the processor seconds of decoding,
-//! extraction and selection, on one thread.
+//! Each line of the input is the path of an HTML file, plain or compressed with gzip. Each line of
+//! the output is the path, the page type and the text; the last line has the bytes and the seconds
+//! of decoding, extraction and selection, on one thread.
 
 use cento_text::content::{Selection, analyse, apply};
 use cento_text::html::{Extractor, Options};
+use flate2::read::GzDecoder;
 use std::error::Error;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufRead, BufWriter, Read, Write};
 use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,7 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut spent, mut size) = (Duration::ZERO, 0);
     for path in std::io::stdin().lock().lines() {
         let path = path?;
-        let bytes = std::fs::read(&path)?;
+        let mut bytes = std::fs::read(&path)?;
+        if path.ends_with(".gz") {
+            let mut inflated = Vec::new();
+            GzDecoder::new(bytes.as_slice()).read_to_end(&mut inflated)?;
+            bytes = inflated;
+        }
         let begin = Instant::now();
         let size_of_page = bytes.len();
         let html = String::from_utf8(bytes)

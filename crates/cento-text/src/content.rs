@@ -38,6 +38,7 @@
 
 use crate::html::Extract;
 use decide::{BlockDecision, decide};
+use page_type::RecognisedType;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -151,10 +152,11 @@ pub fn select(page: &Extract, selection: Selection) -> Vec<Range<usize>> {
 #[must_use]
 pub fn analyse(page: &Extract, selection: Selection) -> SelectedContent {
     let view = PageView::new(page);
-    let page_type = PageType::recognise(&view);
+    let recognised = RecognisedType::of(&view);
+    let page_type = recognised.map(|recognised| recognised.page_type);
     let ranges = match selection {
         Selection::Main => {
-            let kept = page_type.map(|page_type| kept_runs(&decide(&view, page_type)));
+            let kept = recognised.map(|recognised| kept_runs(&decide(&view, &recognised)));
             ranges_of(page, kept)
         }
         _ => select(page, selection),

@@ -1,6 +1,6 @@
 //! `cento cat --why-main`: why the blocks of a page are main content or not.
 
-use cento_read::{Content, Item, Settings, Start, decode, resolve};
+use cento_read::{Content, Item, Start, decode, resolve};
 use cento_store::Corpus;
 use cento_text::content::{ExplainedBlock, explain};
 use cento_text::html::{Extractor, Options};
@@ -19,26 +19,36 @@ pub(crate) struct WhyMain {
 }
 
 impl WhyMain {
-    /// Reads a page from its input again, because a corpus does not store HTML.
+    /// Reads a page from its input again, because a corpus does not store HTML. The corpus knows how
+    /// the input was read.
     pub(crate) fn read(corpus: &Corpus, page_id: u64, url: &str) -> Result<WhyMain, CommandError> {
-        let again = |detail: String| {
+        let refused = |detail: String| {
             CommandError::missing(
                 format!("--why-main: {detail}"),
-                "it reads the page from its input again, with the default options of `cento index`"
+                "a corpus does not store HTML: the page is read from its input again, which must \
+                 be where it was when it was indexed, and unchanged"
                     .to_owned(),
             )
         };
         let ordinal = u32::try_from(page_id >> 32).unwrap_or(u32::MAX);
         let record = u32::try_from(page_id & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        let inputs = corpus.inputs()?;
-        let Some((_, name)) = inputs.into_iter().find(|(number, _)| *number == ordinal) else {
-            return Err(again(format!("the input of page {page_id} is not known")));
+        let mut inputs = corpus.listed_inputs()?.into_iter();
+        let Some(listed) = inputs.find(|input| input.ordinal == ordinal) else {
+            return Err(refused(format!("the input of page {page_id} is not known")));
         };
-        let settings = Settings::default();
-        let resolved = resolve(std::slice::from_ref(&name), &settings)?;
+        let name = listed.name;
+        if listed.bytes.is_none() {
+            return Err(refused(format!("{name} was a stream")));
+        }
+        let settings = corpus.reading_settings(ordinal)?;
+        let resolved = resolve(std::slice::from_ref(&name), &settings)
+            .map_err(|error| refused(error.to_string()))?;
         let Some(input) = resolved.inputs.first() else {
-            return Err(again(format!("{name} is not found")));
+            return Err(refused(format!("{name} is not found")));
         };
+        if input.bytes != listed.bytes {
+            return Err(refused(format!("{name} has changed")));
+        }
         let mut reader = input.open(&settings, Start::default())?;
         while let Some(item) = reader.next()? {
             let Item::Record(found) = item else { continue };
@@ -46,15 +56,17 @@ impl WhyMain {
                 continue;
             }
             let page = decode(found, &settings)
-                .map_err(|skipped| again(format!("{name}: {}", skipped.detail)))?
+                .map_err(|skipped| refused(format!("{name}: {}", skipped.detail)))?
                 .page;
+            // The URL of a file below a base URL depends on the folder that was indexed.
+            let is_same = settings.base_url.is_some() || page.url == url;
             return match &page.content {
-                Content::Html(html) if page.url == url => Ok(WhyMain::of(html)),
-                Content::Html(_) => Err(again(format!("{name} has another page there"))),
-                _ => Err(again(format!("page {page_id} is not HTML"))),
+                Content::Html(html) if is_same => Ok(WhyMain::of(html)),
+                Content::Html(_) => Err(refused(format!("{name} has another page there"))),
+                _ => Err(refused(format!("page {page_id} is not HTML"))),
             };
         }
-        Err(again(format!("{name} no longer has page {page_id}")))
+        Err(refused(format!("{name} no longer has page {page_id}")))
     }
 
     fn of(html: &str) -> WhyMain {

@@ -3,10 +3,10 @@
 //! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]).
 //! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
 //!    Among its evidence is the decision of the [`article`](super::article) method.
-//! 3. **Threshold**: a block is kept if its probability is at least a fixed share of that of the
-//!    page's best blocks. The share depends on the [`PageType`]. A relative threshold finds the
-//!    content of a page that looks like no other, where all probabilities are low. On an article
-//!    for which the model confirms the article method, the method decides.
+//! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's
+//!    best blocks. The share depends on the [`PageType`]. A relative threshold finds the content of
+//!    a page that looks like no other, where all probabilities are low. On an article about which
+//!    the model and the article method agree for the most part, the method decides about the rest.
 //!    In threads and lists, a block follows its counterparts in similar siblings.
 //! 4. **Copies**: in threads and on product pages, a text that occurs again is kept once: quoted
 //!    posts, and descriptions that are repeated for small screens.
@@ -14,7 +14,7 @@
 use super::features::BlockWalk;
 use super::model::{self, EvidenceRow, chance};
 use super::names::NameClass;
-use super::page_type::PageType;
+use super::page_type::{PageType, RecognisedType};
 use super::view::PageView;
 use crate::html::{Tag, TextBlock};
 use std::collections::{HashMap, HashSet};
@@ -35,6 +35,8 @@ pub enum ContentRule {
     Choice,
     /// Its text is kept elsewhere on the page.
     Copy,
+    /// It is not part of the article, on a page where the article is certain.
+    OutsideArticle,
 }
 
 impl ContentRule {
@@ -48,6 +50,7 @@ impl ContentRule {
             ContentRule::Review => "review of a product",
             ContentRule::Choice => "choice of a form",
             ContentRule::Copy => "copy of a kept text",
+            ContentRule::OutsideArticle => "outside the article",
         }
     }
 }
@@ -72,15 +75,35 @@ impl BlockDecision {
 /// numbers below were chosen by cross-validation on the pages of the fit.
 fn share(page_type: PageType) -> u32 {
     match page_type {
-        PageType::Article | PageType::Thread | PageType::Product => 60,
-        _ => 50,
+        PageType::Article => 70,
+        PageType::Product => 65,
+        PageType::Thread => 55,
+        PageType::Service => 40,
+        PageType::Documentation | PageType::Listing => 25,
+        PageType::Collection => 20,
     }
 }
 
-/// The article method is trusted with an article if it keeps at least this share of what the model
-/// expects, in hundredths. Then a block is kept if the method keeps it and the model does not
-/// strongly disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
-const TRUSTED_COVERAGE: u64 = 30;
+/// The least probability of a block that is kept, given the `best` one. A page that is taken for an
+/// article may well be something else with more content, so that the shares of all types count as
+/// much as they are probable.
+fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
+    let (mut sum, mut all) = (0, 0);
+    for (page_type, &chance) in PageType::ALL.into_iter().zip(&recognised.chances) {
+        if recognised.page_type == PageType::Article || recognised.page_type == page_type {
+            sum += u64::from(chance) * u64::from(share(page_type));
+            all += u64::from(chance);
+        }
+    }
+    // The sum is at most 100 times the other, so that the result is at most `best`.
+    u32::try_from(u64::from(best) * sum / (100 * all).max(1)).unwrap_or(best)
+}
+
+/// The article method is trusted with an article if it agrees with the model: the F1 between the
+/// texts that they keep is at least this, in hundredths. Then a block is kept if the method keeps it
+/// and the model does not strongly disagree: its probability is at least [`TRUSTED_SHARE`]
+/// hundredths of the best.
+const TRUSTED_AGREEMENT: u64 = 85;
 const TRUSTED_SHARE: u32 = 10;
 
 /// One in this many blocks, and at least one, is among the best of a page.
@@ -90,7 +113,8 @@ const BEST_PART: usize = 50;
 const LEAST_COPY_BYTES: u32 = 40;
 
 /// Decides about all blocks of a page.
-pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<BlockDecision> {
+pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<BlockDecision> {
+    let page_type = recognised.page_type;
     let blocks = &view.page.outline.blocks;
     let mut walk = BlockWalk::new(view);
     let mut row = EvidenceRow::new();
@@ -109,7 +133,7 @@ pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<BlockDecis
             rule,
         });
     }
-    set_thresholds(view, page_type, &mut decisions);
+    set_thresholds(view, recognised, &mut decisions);
     if matches!(
         page_type,
         PageType::Thread | PageType::Listing | PageType::Collection
@@ -142,7 +166,11 @@ fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Opt
     }
 }
 
-fn set_thresholds(view: &PageView<'_>, page_type: PageType, decisions: &mut [BlockDecision]) {
+fn set_thresholds(
+    view: &PageView<'_>,
+    recognised: &RecognisedType,
+    decisions: &mut [BlockDecision],
+) {
     let mut chances: Vec<u32> = decisions
         .iter()
         .map(|decision| {
@@ -158,31 +186,28 @@ fn set_thresholds(view: &PageView<'_>, page_type: PageType, decisions: &mut [Blo
     }
     let rank = (chances.len() / BEST_PART).max(1) - 1;
     let (_, &mut best, _) = chances.select_nth_unstable_by(rank, |one, other| other.cmp(one));
-    let is_trusted = page_type == PageType::Article && covers(view, decisions, best / 2);
-    for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
-        if is_trusted && kept && decision.rule == Some(ContentRule::Account) {
-            decision.rule = None;
+    let least = threshold(recognised, best);
+    for decision in decisions.iter_mut() {
+        decision.least = least;
+    }
+    if recognised.page_type == PageType::Article && agrees(view, decisions) {
+        for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
+            decision.least = best / 100 * TRUSTED_SHARE;
+            decision.rule = (!kept).then_some(ContentRule::OutsideArticle);
         }
-        decision.least = match (is_trusted, kept) {
-            (false, _) => best / 100 * share(page_type),
-            (true, true) => best / 100 * TRUSTED_SHARE,
-            (true, false) => model::CERTAIN,
-        };
     }
 }
 
-/// Whether the article method keeps most of the bytes that the model expects to be content, among
-/// blocks with more than the `least` probability.
-fn covers(view: &PageView<'_>, decisions: &[BlockDecision], least: u32) -> bool {
-    let (mut expected, mut covered) = (0, 0);
+/// Whether the article method keeps much the same text as the model.
+fn agrees(view: &PageView<'_>, decisions: &[BlockDecision]) -> bool {
+    let (mut both, mut sum) = (0, 0);
     for ((decision, measure), &kept) in decisions.iter().zip(&view.measures).zip(&view.kept) {
-        if decision.rule.is_none() && decision.chance > least {
-            let bytes = u64::from(measure.bytes) * u64::from(decision.chance);
-            expected += bytes;
-            covered += if kept { bytes } else { 0 };
-        }
+        let bytes = u64::from(measure.bytes);
+        let (one, other) = (u64::from(kept), u64::from(decision.is_kept()));
+        both += bytes * one * other;
+        sum += bytes * (one + other);
     }
-    covered > 0 && 100 * u128::from(covered) >= u128::from(TRUSTED_COVERAGE) * u128::from(expected)
+    both > 0 && 200 * both >= TRUSTED_AGREEMENT * sum
 }
 
 /// Fewer siblings have no say.

@@ -4,6 +4,7 @@ use super::PageType;
 use super::decide::{BlockDecision, ContentRule, decide};
 use super::features::BlockWalk;
 use super::model::{self, CERTAIN, EvidenceRow};
+use super::page_type::RecognisedType;
 use super::view::PageView;
 use crate::html::{Extract, Tag};
 use std::ops::Range;
@@ -44,13 +45,13 @@ pub struct ExplainedBlock {
 #[must_use]
 pub fn explain(page: &Extract) -> Explanation {
     let view = PageView::new(page);
-    let Some(page_type) = PageType::recognise(&view) else {
+    let Some(recognised) = RecognisedType::of(&view) else {
         return Explanation {
             page_type: None,
             blocks: Vec::new(),
         };
     };
-    let decisions = decide(&view, page_type);
+    let decisions = decide(&view, &recognised);
     let mut names: Vec<String> = Vec::new();
     BlockWalk::new(&view).block_row(0, &mut names);
     let mut walk = BlockWalk::new(&view);
@@ -73,7 +74,7 @@ pub fn explain(page: &Extract) -> Explanation {
         })
         .collect();
     Explanation {
-        page_type: Some(page_type),
+        page_type: Some(recognised.page_type),
         blocks,
     }
 }

@@ -1,7 +1,7 @@
 //! The type of a page: what kind of content it has.
 
 use super::features::{declared_schema, page_row};
-use super::model::{self, EvidenceRow};
+use super::model::{self, CERTAIN, EvidenceRow, chance};
 use super::view::PageView;
 use crate::html::SchemaKind;
 use std::fmt;
@@ -55,24 +55,46 @@ impl PageType {
             PageType::Collection => "collection",
         }
     }
+}
 
+/// The type of a page, and how probable each type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RecognisedType {
+    pub(super) page_type: PageType,
+    /// The odds of each type against the recognised one, in the order of [`PageType::ALL`] and in
+    /// units of 1/[`CERTAIN`].
+    pub(super) chances: [u32; PageType::ALL.len()],
+}
+
+impl RecognisedType {
     /// Recognises the type of a page; `None` if it has no text.
-    pub(super) fn recognise(view: &PageView<'_>) -> Option<PageType> {
+    pub(super) fn of(view: &PageView<'_>) -> Option<RecognisedType> {
         if view.measures.is_empty() {
             return None;
         }
-        if let Some(declared) = declared(view) {
-            return Some(declared);
+        if let Some(page_type) = declared(view) {
+            let chances = PageType::ALL.map(|one| if one == page_type { CERTAIN } else { 0 });
+            return Some(RecognisedType { page_type, chances });
         }
         let mut row = EvidenceRow::new();
         page_row(view, &mut row);
-        let mut scores = [0; PageType::ALL.len()];
+        let mut scores = [0_i32; PageType::ALL.len()];
         model::PAGE_TYPES.score_classes(&row, &mut scores);
         // On ties, the first.
-        let best = scores.iter().max()?;
-        let place = scores.iter().position(|score| score == best)?;
-        PageType::ALL.get(place).copied()
+        let best = *scores.iter().max()?;
+        let place = scores.iter().position(|&score| score == best)?;
+        Some(RecognisedType {
+            page_type: PageType::ALL.get(place).copied()?,
+            chances: scores.map(|score| odds(score.saturating_sub(best))),
+        })
     }
+}
+
+/// The odds of a score of at most 0 in thousandths of log-odds, in units of 1/[`CERTAIN`].
+fn odds(score: i32) -> u32 {
+    let part = u64::from(chance(score));
+    let odds = part * u64::from(CERTAIN) / (u64::from(CERTAIN) - part).max(1);
+    u32::try_from(odds).unwrap_or(CERTAIN)
 }
 
 /// The type that a page declares, where declarations are reliable: on the pages of the fit, 24 of
@@ -137,6 +159,16 @@ impl FromStr for PageType {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn odds_are_powers_of_e() {
+        for score in (-6_000..=0).step_by(250) {
+            let exact = 65536.0 * (f64::from(score) / 1000.0).exp();
+            assert!((f64::from(odds(score)) - exact).abs() < 150.0, "{score}");
+        }
+        assert_eq!(odds(0), CERTAIN);
+        assert_eq!(odds(i32::MIN), 0);
+    }
 
     #[test]
     fn a_page_type_parses_its_name_only() {
