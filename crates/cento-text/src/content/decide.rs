@@ -12,7 +12,7 @@
 //!    posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
-use super::model::{self, EvidenceRow, chance};
+use super::model::{self, CERTAIN, EvidenceRow, chance};
 use super::names::NameClass;
 use super::page_type::{PageType, RecognisedType};
 use super::view::PageView;
@@ -58,7 +58,7 @@ impl ContentRule {
 /// The decision about one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockDecision {
-    /// The probability that it is content, in units of 1/[`model::CERTAIN`].
+    /// The probability that it is content, in units of 1/[`CERTAIN`].
     pub(super) chance: u32,
     /// The least probability with which it is kept.
     pub(super) least: u32,
@@ -99,11 +99,12 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
     u32::try_from(u64::from(best) * sum / (100 * all).max(1)).unwrap_or(best)
 }
 
-/// The article method is trusted with an article if it agrees with the model: the F1 between the
-/// texts that they keep is at least this, in hundredths. Then a block is kept if the method keeps it
-/// and the model does not strongly disagree: its probability is at least [`TRUSTED_SHARE`]
-/// hundredths of the best.
-const TRUSTED_AGREEMENT: u64 = 85;
+/// The article method is trusted with a page that is an article with at least this probability, in
+/// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
+/// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
+/// not strongly disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
+const TRUSTED_TYPE: u64 = 70;
+const TRUSTED_AGREEMENT: u64 = 70;
 const TRUSTED_SHARE: u32 = 10;
 
 /// One in this many blocks, and at least one, is among the best of a page.
@@ -190,12 +191,18 @@ fn set_thresholds(
     for decision in decisions.iter_mut() {
         decision.least = least;
     }
-    if recognised.page_type == PageType::Article && agrees(view, decisions) {
+    if is_certain_article(recognised) && agrees(view, decisions) {
         for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
             decision.least = best / 100 * TRUSTED_SHARE;
             decision.rule = (!kept).then_some(ContentRule::OutsideArticle);
         }
     }
+}
+
+fn is_certain_article(recognised: &RecognisedType) -> bool {
+    let all: u64 = recognised.chances.iter().copied().map(u64::from).sum();
+    // The odds of the recognised type are 1.
+    recognised.page_type == PageType::Article && 100 * u64::from(CERTAIN) >= TRUSTED_TYPE * all
 }
 
 /// Whether the article method keeps much the same text as the model.
