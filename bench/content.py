@@ -3,7 +3,8 @@
     bench/run content
 
 Needs the web-content-extraction-benchmark in $CENTO_PAGE_TYPES (folders `html` and `truth`), and prints nothing without it. The
-table is about the half of the pages that nothing was fitted on; see `bench/content_score.py`. Speed is in bytes of HTML per
+table is about the half `report` of the pages (see `bench/content_score.py`); `bench/run` compiles a model that was fitted on the
+other half. Speed is in bytes of HTML per
 second of processor time of a process that reads the files and extracts, on one core.
 """
 
@@ -84,7 +85,7 @@ def main():
     example = common.TARGET / "release/examples/page_content"
     rows = {"`cento index --main`": [example, "main"], "`cento index` (everything)": [example, "all"]}
     rows |= {name: [sys.executable, __file__, "peer", package.split("-")[0]] for name, package in PEERS.items()}
-    print(f"{len(ids)} pages, {size / 1e6:.0f} MB; the half that was {'' if ids is tune else 'not '}used for the fit")
+    print(f"{len(ids)} pages, {size / 1e6:.0f} MB; the half `{'tune' if ids is tune else 'report'}`")
     print(content_score.HEAD.rstrip("|") + "| MB/s |")
     print("|" + "---|" * (content_score.HEAD.count("|")))
     speeds = {}

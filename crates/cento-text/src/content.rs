@@ -9,10 +9,8 @@
 //!   stretch of text with the fewest tags.
 //! - [`Selection::Main`] scores each block with a fitted model, and the [`PageType`] decides how
 //!   many blocks are content: one article, all posts of a thread, all cards of a listing. On 251
-//!   pages of seven types that were not used for the fit, its mean F1 is 0.779; `bench/run content`
-//!   reproduces this. On 90 older news pages that were not used either, its F1 is 0.958, the slope
-//!   curve has 0.878, and keeping all text 0.679; the example `content_score` reproduces this.
-//!   [`explain`] says why each block is kept or removed.
+//!   pages of seven types that a model did not see, its mean F1 is 0.787; docs/BENCHMARKS.md has
+//!   all results. [`explain`] says why each block is kept or removed.
 //!
 //! ```
 //! use cento_text::content::{Selection, apply, select};
