@@ -103,7 +103,7 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
 /// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
 /// not strongly disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
-const TRUSTED_TYPE: u64 = 70;
+const TRUSTED_TYPE: u64 = 60;
 const TRUSTED_AGREEMENT: u64 = 70;
 const TRUSTED_SHARE: u32 = 10;
 
