@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::command_error::CommandError;
-use crate::output::{clean, clean_lines, print, say};
+use crate::output::{clean, clean_lines, print_data, say};
 use crate::why_main::WhyMain;
 
 /// Show one page as cento sees it
@@ -24,7 +24,7 @@ pub(crate) struct CatArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// The page with this URL
+    /// URL of the page
     #[arg(long, value_name = "URL", group = "which")]
     pub(crate) url: Option<String>,
     /// The page with this id
@@ -40,7 +40,9 @@ pub(crate) struct CatArguments {
     /// changed the score most.
     #[arg(long)]
     pub(crate) why_main: bool,
-    /// Print one JSON object
+    /// Print JSON, one object per line
+    ///
+    /// One object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -88,7 +90,7 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
         text: text.as_deref(),
         chunks: chunks.as_deref(),
     };
-    print(&if arguments.json {
+    print_data(&if arguments.json {
         view.json()
     } else {
         view.text()
