@@ -103,8 +103,8 @@ pub(crate) fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
     reading
 }
 
-/// The settings that [`render_settings`] described: the inverse, as far as the user can choose them.
-/// Limits and the treatment of HTTP errors are parameters of the corpus.
+/// The settings that [`render_settings`] described, as far as the user can choose them. Limits and
+/// the treatment of HTTP errors are parameters of the corpus.
 pub(crate) fn parse_settings(
     path: &Path,
     reading: &BTreeMap<String, String>,

@@ -19,8 +19,8 @@ pub(crate) struct WhyMain {
 }
 
 impl WhyMain {
-    /// Reads a page from its input again, because a corpus does not store HTML. The corpus knows how
-    /// the input was read.
+    /// Reads a page from its input again, because a corpus does not store HTML. The corpus knows
+    /// how the input was read.
     pub(crate) fn read(corpus: &Corpus, page_id: u64, url: &str) -> Result<WhyMain, CommandError> {
         let refused = |detail: String| {
             CommandError::missing(
