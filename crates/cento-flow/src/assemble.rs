@@ -425,6 +425,7 @@ mod tests {
         let mut cutter = RowGroupCutter {
             name: "test",
             rows: RowSource::Buffers(&buffers),
+            extend: None,
             next: 0,
             piece: 0,
             waiting: Vec::new(),

@@ -21,7 +21,7 @@ use crate::schema::Table;
 
 /// The format version that this program writes.
 ///
-/// 1: the first. 2: the table of pages has the columns `id` and `row`.
+/// 1: the first. 2: the table of pages has the columns `page_type`, `id` and `row`.
 pub const FORMAT_NEWEST: u32 = 2;
 /// The oldest format version that this program reads.
 pub const FORMAT_OLDEST: u32 = 1;

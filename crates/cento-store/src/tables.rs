@@ -167,6 +167,8 @@ table! {
         reject: Nullable<Text>,
         /// Details of the rejection.
         reject_detail: Nullable<Text>,
+        /// The type of the page, such as `article`, if main content was selected.
+        page_type: Nullable<Text>,
         /// The identifier of the page in the table that it is from, as text.
         id: Nullable<Text>,
         /// The row in that table, from 0; null for pages that are not from a table.
@@ -243,6 +245,7 @@ mod tests {
             link_hashes: &[14, 15],
             reject: Some("reject"),
             reject_detail: Some("reject_detail"),
+            page_type: Some("page_type"),
             id: Some("id"),
             row: Some(16),
         }
@@ -318,7 +321,7 @@ mod tests {
             list("link_hashes").as_primitive::<UInt64Type>().values(),
             &[14, 15]
         );
-        assert_eq!(batch.num_columns(), 28);
+        assert_eq!(batch.num_columns(), 29);
     }
 
     #[test]

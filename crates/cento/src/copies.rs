@@ -31,6 +31,7 @@ use crate::files::{check_writable, write_with};
 use crate::output::{
     CellStyle, Lines, clean, findings_table, number, print, print_data, say, size,
 };
+use crate::terminal::sentences;
 use crate::top::TopArguments;
 
 /// Find duplicate and near-duplicate pages, and which to keep
@@ -503,24 +504,24 @@ fn summary(
         text.push_str(&largest(findings, arguments.top.rows())?);
     }
     if counts.repeated_records > 0 {
-        text.push_str(&format!(
+        text.push_str(&sentences(&format!(
             "{} of {} records without text repeat the payload of another page or record; {} of them are revisits\n",
             number(counts.repeated_records),
             number(counts.records),
             number(counts.repeated_revisits)
-        ));
+        )));
     }
     if counts.pages_crowded > 0 {
-        text.push_str(&format!(
+        text.push_str(&sentences(&format!(
             "{} too many candidates: only the most similar ones were compared\n",
             counted(counts.pages_crowded, "kept page has", "kept pages have")
-        ));
+        )));
     }
     if counts.wide_classes > 0 {
-        text.push_str(&format!(
+        text.push_str(&sentences(&format!(
             "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
             number(counts.wide_classes)
-        ));
+        )));
     }
     if kept {
         let place = findings.path.display().to_string();

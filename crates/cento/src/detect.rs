@@ -35,6 +35,7 @@ use crate::files::{cannot_write, write_with};
 use crate::originals::Originals;
 use crate::output::{Lines, clean, number, print, say, shortened, table};
 use crate::sample::SampleArguments;
+use crate::terminal::sentences;
 use crate::top::TopArguments;
 use crate::truth::{rates_text, read_truth};
 
@@ -154,8 +155,8 @@ pub(crate) struct DetectArguments {
     pub(crate) against_fields: Vec<String>,
     /// What is to be found: the truth.jsonl of `cento synth`
     ///
-    /// Also prints true and false positive rates of pages over all thresholds. The file may also be a
-    /// list of the URLs of the pages that are copies, one per line.
+    /// Also prints true and false positive rates of pages over all thresholds. The file may also be
+    /// a list of the URLs of the pages that are copies, one per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["grams", "own", "json", "sample"], help_heading = "Output")]
     pub(crate) truth: Option<PathBuf>,
     /// With --against: write the labels of the originals to this file
@@ -638,7 +639,7 @@ fn summary(
         set.has_originals(),
         arguments.top.rows(),
     )?);
-    text.push_str(&advice(&counts, set, arguments.fuzzy.is_some()));
+    text.push_str(&sentences(&advice(&counts, set, arguments.fuzzy.is_some())));
     if counts.matched > 0 {
         text.push_str(&corpus.findings_line(findings));
     }

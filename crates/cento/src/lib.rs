@@ -59,6 +59,7 @@ mod trial;
 mod truth;
 mod watch;
 mod watch_summary;
+mod why_main;
 mod wrong_path;
 
 use std::ffi::OsString;

@@ -25,12 +25,12 @@ use crate::top::TopArguments;
 
 /// Find pages or servers that share chunks
 ///
-/// Finds all pairs of pages that share at least --min-shared chunks, and the share of each page that
-/// is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages
-/// with identical text count as one, the earliest by date. With --servers, finds pairs of servers,
-/// each the union of its pages: mirrors share nearly all chunks. Results are exact with any amount
-/// of memory; chunks that are ignored because they are on too many pages (--max-pages) are counted
-/// and reported.
+/// Finds all pairs of pages that share at least --min-shared chunks, and the share of each page
+/// that is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks;
+/// pages with identical text count as one, the earliest by date. With --servers, finds pairs of
+/// servers, each the union of its pages: mirrors share nearly all chunks. Results are exact with
+/// any amount of memory; chunks that are ignored because they are on too many pages (--max-pages)
+/// are counted and reported.
 #[derive(Debug, Args)]
 #[command(mut_arg("top", |top| top.conflicts_with("json")))]
 #[command(after_help = "\

@@ -24,6 +24,7 @@ use crate::command_line::refuse;
 use crate::corpus_input::CorpusArguments;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::terminal::sentences;
 use crate::top::TopArguments;
 
 /// Find popular phrases, and the pages and sites made of them
@@ -134,8 +135,8 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) candidates: u32,
-    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local file,
-    /// is foreign to all
+    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local
+    /// file, is foreign to all
     ///
     /// Those of another domain and another ip (both), of another ip, or of another domain.
     #[arg(
@@ -323,7 +324,7 @@ fn summary(
             &cells,
         ));
     }
-    text.push_str(&advice(params, &counts));
+    text.push_str(&sentences(&advice(params, &counts)));
     Ok(text)
 }
 

@@ -70,8 +70,8 @@ pub(crate) struct QuiltsArguments {
     /// Minimum share of patch grams, above 0 and up to 1
     #[arg(short, long, value_name = "THETA", default_value_t = 0.5)]
     pub(crate) theta: f64,
-    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local file,
-    /// is foreign to all
+    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local
+    /// file, is foreign to all
     ///
     /// Only foreign pages can be sources: those of another domain, of another host, of another ip,
     /// or all pages (none).
