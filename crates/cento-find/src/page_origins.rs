@@ -134,7 +134,7 @@ impl PageOrigins {
     /// Adds the columns to all tables that a registry writes.
     pub fn extend_tables(self: &Arc<Self>, registry: &mut Registry) {
         let origins = Arc::clone(self);
-        registry.extend_tables(move |batch| origins.extend(batch));
+        registry.extend_tables(move |batch| origins.extend(&batch));
     }
 
     /// Returns the origin of a page. The URL is compared if it is given, which tells pages of two
@@ -182,7 +182,7 @@ impl PageOrigins {
     }
 
     /// Adds the columns to a batch.
-    fn extend(&self, batch: RecordBatch) -> std::result::Result<RecordBatch, StageError> {
+    fn extend(&self, batch: &RecordBatch) -> std::result::Result<RecordBatch, StageError> {
         let mut fields: Vec<Arc<Field>> = batch.schema_ref().fields().iter().cloned().collect();
         let mut columns = batch.columns().to_vec();
         for name in PAGES {

@@ -170,8 +170,8 @@ pub(crate) struct DetectArguments {
     /// Write the inputs without the pages that were found to the folder of --output. Without INPUT,
     /// all inputs
     ///
-    /// Formats and files stay the same, and a table removed.csv lists the removed pages: those above
-    /// the page threshold, or with --grams those with at least --min-share of an item.
+    /// Formats and files stay the same, and a table removed.csv lists the removed pages: those
+    /// above the page threshold, or with --grams those with at least --min-share of an item.
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", conflicts_with = "sample", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
     /// Where to write the result

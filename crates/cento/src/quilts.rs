@@ -100,8 +100,8 @@ pub(crate) struct QuiltsArguments {
     pub(crate) collapse: Collapse,
     /// Count the findings for other values of one parameter
     ///
-    /// Also counts quilts for k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0. May be repeated; each
-    /// value of k takes a pass over the texts. --out and --json then export the counts.
+    /// Also counts quilts for k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0. May be repeated;
+    /// each value of k takes a pass over the texts. --out and --json then export the counts.
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "sample")]
     pub(crate) sweep: Vec<Sweep>,
     /// Write figures to this folder, as SVG and CSV

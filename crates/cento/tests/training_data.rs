@@ -152,7 +152,11 @@ fn ids_and_rows_of_the_input_are_in_every_table_that_names_pages() {
                         continue;
                     };
                     let at = (id & 0xffff_ffff) as usize;
+                    // `detect --against` also discovers labels in the items.
+                    let of_items = row[&format!("{name}_file")] == "items.jsonl"
+                        && path.to_string_lossy().contains("/discover/");
                     let (key, file) = match name {
+                        _ if of_items => (Some("7".to_owned()), "items.jsonl"),
                         "item" => (Some("7".to_owned()), "items.jsonl"),
                         _ => (keys[at].clone(), "pages.jsonl"),
                     };

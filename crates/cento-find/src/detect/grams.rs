@@ -625,7 +625,9 @@ fn tables(registry: &mut Registry, items: &Arc<CorpusPages>) {
         let mut rows = context.wide_shuffle("item rows")?;
         texts.for_each_text(&context.task()?, |number, text| {
             if listed.get(u64::from(number)) {
-                let end = text.floor_char_boundary(LONGEST_TEXT);
+                let most = LONGEST_TEXT.min(text.len());
+                let end = (0..=most).rev().find(|&end| text.is_char_boundary(end));
+                let end = end.unwrap_or(0);
                 let text = text.get(..end).unwrap_or_default();
                 rows.push_numbered(u64::from(number), TEXT, text.as_bytes())?;
             }

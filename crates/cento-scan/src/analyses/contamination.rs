@@ -215,8 +215,13 @@ fn comparison(source: &CorpusPages, item: &str, place: &PlaceRow) -> Result<Comp
         .map(|corpus| corpus.text(place.page_id))
         .transpose()?;
     let text = text.flatten().unwrap_or_default();
-    let begin = text.floor_char_boundary((place.begin as usize).saturating_sub(AROUND));
-    let end = text.ceil_char_boundary((place.end as usize).saturating_add(AROUND));
+    let begin = (place.begin as usize)
+        .saturating_sub(AROUND)
+        .min(text.len());
+    let end = (place.end as usize).saturating_add(AROUND).min(text.len());
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let begin = (0..=begin).rev().find(is_boundary).unwrap_or(0);
+    let end = (end..=text.len()).find(is_boundary).unwrap_or(text.len());
     let passage = text.get(begin..end).unwrap_or_default();
     let [only_item, only_page] = differing_words(item, passage, Fold::None);
     Ok(Comparison {
