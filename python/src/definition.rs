@@ -21,7 +21,9 @@ fn verb(command: &Command) -> Value {
     let known = ["help", "version"];
     let options = command
         .get_arguments()
-        .filter(|option| !known.contains(&option.get_id().as_str()));
+        .filter(|option| !known.contains(&option.get_id().as_str()))
+        // How the program prints does not concern the package.
+        .filter(|option| !option.is_global_set());
     json!({
         "name": command.get_name(),
         "about": about,
@@ -53,6 +55,7 @@ fn option(option: &Arg) -> Value {
         "help": option.get_help().map(ToString::to_string),
         "heading": option.get_help_heading(),
         "positional": option.is_positional(),
+        "hidden": option.is_hide_set(),
         "required": option.is_required_set(),
         "takes_values": takes_values,
         "min_values": if takes_values { numbers.min_values() } else { 0 },

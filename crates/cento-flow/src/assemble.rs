@@ -25,7 +25,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::registry::RowSource;
+use crate::registry::{ExtendTable, RowSource};
 use crate::table::decode;
 use crate::threads::on_threads;
 
@@ -54,6 +54,7 @@ pub struct TableReport {
 struct RowGroupCutter<'a> {
     name: &'a str,
     rows: RowSource<'a>,
+    extend: Option<&'a ExtendTable>,
     /// The task that is read, and the number of its chunks or ranges that were read.
     next: usize,
     piece: usize,
@@ -106,6 +107,16 @@ impl RowGroupCutter<'_> {
         }
     }
 
+    /// Adds the columns that all tables of the run have.
+    fn extended(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        match self.extend {
+            None => Ok(batch),
+            Some(extend) => {
+                extend(batch).map_err(|error| Error::from_stage(self.name, self.next, error))
+            }
+        }
+    }
+
     /// Returns the next row group and its number.
     fn cut(&mut self) -> Result<Option<(u64, RecordBatch)>> {
         // Load one byte more than fits: rows without strings after a full row group belong to it,
@@ -115,6 +126,7 @@ impl RowGroupCutter<'_> {
                 break;
             };
             for batch in batches {
+                let batch = self.extended(batch)?;
                 self.schema.get_or_insert_with(|| batch.schema());
                 if batch.num_rows() > 0 {
                     self.waiting_rows += batch.num_rows();
@@ -210,13 +222,14 @@ pub(crate) fn write_table(
     folder: &Path,
     name: &str,
     rows: RowSource<'_>,
+    extend: Option<&ExtendTable>,
     threads: usize,
     progress: &Progress,
 ) -> Result<TableReport> {
     let path = folder.join(format!("{name}.parquet"));
     let failed = |error| Error::io(&path, error);
     let output = Output::within(&path).map_err(failed)?;
-    let (mut output, count) = write_rows(output, &path, name, rows, threads, progress)?;
+    let (mut output, count) = write_rows(output, &path, name, (rows, extend), threads, progress)?;
     output.seek(SeekFrom::Start(0)).map_err(failed)?;
     let Checksum { bytes, blake3, .. } = Checksum::read(&mut output).map_err(failed)?;
     output.finish_synced().map_err(failed)?;
@@ -232,7 +245,7 @@ fn write_rows(
     output: Output,
     path: &Path,
     name: &str,
-    rows: RowSource<'_>,
+    (rows, extend): (RowSource<'_>, Option<&ExtendTable>),
     threads: usize,
     progress: &Progress,
 ) -> Result<(Output, u64)> {
@@ -240,6 +253,7 @@ fn write_rows(
     let mut cutter = RowGroupCutter {
         name,
         rows,
+        extend,
         next: 0,
         piece: 0,
         waiting: Vec::new(),
@@ -411,6 +425,7 @@ mod tests {
         let mut cutter = RowGroupCutter {
             name: "test",
             rows: RowSource::Buffers(&buffers),
+            extend: None,
             next: 0,
             piece: 0,
             waiting: Vec::new(),

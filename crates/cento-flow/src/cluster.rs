@@ -222,6 +222,7 @@ impl Registry {
             folder,
             name,
             RowSource::Buffers(parts),
+            self.extend_tables.as_ref(),
             threads.max(1),
             &Progress::default(),
         )

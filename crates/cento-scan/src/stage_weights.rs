@@ -1,9 +1,9 @@
 //! How long each stage of an analysis takes, for a progress bar that moves evenly.
 //!
-//! The weights are hundredths of the time of the analysis, measured with `cento scan --explain` on a
-//! synthetic crawl of 12,000 pages and on 3,200 Python files of Debian, and rounded between the two.
-//! Stages that take less than a hundredth are left out. How long the alignment of passages takes
-//! depends most on the corpus: on how many pairs of pages share text.
+//! The weights are hundredths of the time of the analysis, measured with `cento scan --explain` on
+//! a synthetic crawl of 12,000 pages and on 3,200 Python files of Debian, and rounded between the
+//! two. Stages that take less than a hundredth are left out. How long the alignment of passages
+//! takes depends most on the corpus: on how many pairs of pages share text.
 
 /// The stages of an analysis in the order in which they run, each with its weight.
 type Stages = &'static [(&'static str, u32)];
@@ -88,8 +88,8 @@ pub fn has_weights(analysis: &str) -> bool {
     ANALYSES.iter().any(|(name, _)| *name == analysis)
 }
 
-/// Returns the finished share of an analysis, from 0 to 1, while one of its stages has finished this
-/// share of its tasks. Nothing for a stage or an analysis without weights.
+/// Returns the finished share of an analysis, from 0 to 1, while one of its stages has finished
+/// this share of its tasks. Nothing for a stage or an analysis without weights.
 pub fn stage_share(analysis: &str, stage: &str, finished: f64) -> Option<f64> {
     let (_, stages) = ANALYSES.iter().find(|(name, _)| *name == analysis)?;
     // `grams 5` and `verify (2)` are stages of one kind.

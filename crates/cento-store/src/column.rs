@@ -460,7 +460,11 @@ impl<T: ArrowPrimitiveType> Column<Number<T>> {
 }
 
 /// Columns that tables of format 1 do not have. They can be null, and are null in such tables.
-pub(crate) const ADDED_COLUMNS: &[(Table, &str)] = &[(Table::Pages, "page_type")];
+pub(crate) const ADDED_COLUMNS: &[(Table, &str)] = &[
+    (Table::Pages, "page_type"),
+    (Table::Pages, "id"),
+    (Table::Pages, "row"),
+];
 
 /// A set of columns of one table that are read together;
 /// [`projection!`](crate::projection) declares one.

@@ -461,12 +461,12 @@ fn check_table(
             .collect()
     };
     // Earlier versions of the format lack columns that were added since.
-    let is_added = |name: &str| ADDED_COLUMNS.contains(&(table, name));
+    let found = columns(found);
     let mut expected = columns(&expected);
-    if !columns(found).iter().any(|(name, _)| is_added(name)) {
-        expected.retain(|(name, _)| !is_added(name));
-    }
-    if columns(found) != expected {
+    expected.retain(|(name, _)| {
+        !ADDED_COLUMNS.contains(&(table, name)) || found.iter().any(|(known, _)| known == name)
+    });
+    if found != expected {
         let detail = format!("its columns are not those of the table of {}", table.name());
         return Err(Error::corrupted(path, detail));
     }

@@ -2,9 +2,9 @@
 //!
 //! An input is identified by its name and recognised by its length and its version, see
 //! [`Input::identify`]: a digest of a small file; digests of pieces and the time of the last
-//! modification of a large one. A small file is therefore recognised whatever the clock says. A large
-//! file that was only touched counts as changed, and an edit of a large file that keeps its length and
-//! its time and misses all pieces is not noticed.
+//! modification of a large one. A small file is therefore recognised whatever the clock says. A
+//! large file that was only touched counts as changed, and an edit of a large file that keeps its
+//! length and its time and misses all pieces is not noticed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

@@ -168,6 +168,7 @@ impl<'run> Worker<'run> {
         #[cfg(test)]
         assert_ne!(page.url, PANICKING_URL, "a test makes a worker panic");
         counts.pages += 1;
+        counts.rows += u64::from(page.row.is_some());
         counts.payload_bytes = counts.payload_bytes.saturating_add(page.payload_bytes);
         self.link_domains.clear();
         self.link_hashes.clear();
@@ -228,6 +229,8 @@ impl<'run> Worker<'run> {
             reject: reject.as_ref().map(|(reason, _)| *reason),
             reject_detail: reject.as_ref().map(|(_, detail)| detail.as_str()),
             page_type: self.texts.page_type.map(PageType::name),
+            id: page.id.as_deref(),
+            row: page.row,
         });
     }
 

@@ -157,7 +157,8 @@ fn finish(build: Build<'_>) -> Result<Built> {
 }
 
 /// Moves what is not part of the old corpus itself to the new one: findings, judgements, reports.
-/// Results of other pages are never used, because they are identified by the checksums of the parts.
+/// Results of other pages are never used, because they are identified by the checksums of the
+/// parts.
 fn keep_others(old: &Path, new: &Path) -> Result<()> {
     let entries = fs::read_dir(old).map_err(|error| Error::io(old, error))?;
     for entry in entries {

@@ -27,8 +27,8 @@ use crate::wrong_path::check_no_corpus;
 /// and writes a folder of Parquet tables: pages, their text, and their chunks. Inputs may be local
 /// files, objects on S3, or URLs of web servers; S3 is configured by the usual variables
 /// (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). Run the same command again to resume after an
-/// interruption, or to add the files that are new in a folder. Files that have changed or are missing
-/// are an error, unless --refresh replaces the corpus.
+/// interruption, or to add the files that are new in a folder. Files that have changed or are
+/// missing are an error, unless --refresh replaces the corpus.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

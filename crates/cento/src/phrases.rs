@@ -21,9 +21,10 @@ use serde_json::json;
 use crate::analysis::{AnalysisArguments, Collapse};
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
-use crate::corpora::open_corpora;
+use crate::corpus_input::CorpusArguments;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::terminal::sentences;
 use crate::top::TopArguments;
 
 /// Find popular phrases, and the pages and sites made of them
@@ -57,9 +58,8 @@ Examples:
   cento phrases crawl.cento --exact --min-pages 20 --out sites.csv
   cento phrases crawl.cento --cover-pages all --figures figures/")]
 pub(crate) struct PhrasesArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Words per gram
     ///
     /// A phrase is a gram.
@@ -135,8 +135,8 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) candidates: u32,
-    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local file,
-    /// is foreign to all
+    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local
+    /// file, is foreign to all
     ///
     /// Those of another domain and another ip (both), of another ip, or of another domain.
     #[arg(
@@ -215,11 +215,9 @@ impl PhrasesArguments {
 
 pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         Phrases.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {
@@ -326,7 +324,7 @@ fn summary(
             &cells,
         ));
     }
-    text.push_str(&advice(params, &counts));
+    text.push_str(&sentences(&advice(params, &counts)));
     Ok(text)
 }
 

@@ -39,8 +39,8 @@ const ROWS: usize = 5;
 /// Find all reuse in files or in a corpus, and write a report
 ///
 /// Indexes the inputs, or opens an existing corpus; runs all analyses that suit it; prints a
-/// summary, and writes an HTML report. Run the same command again to resume after an interruption, or
-/// to add the files that are new in a folder; cached results are used again.
+/// summary, and writes an HTML report. Run the same command again to resume after an interruption,
+/// or to add the files that are new in a folder; cached results are used again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -383,9 +383,13 @@ fn summary(report: &Report, file: &Path) -> String {
         None => text.lines().count(),
     };
     let most = rows().map_or(LINES, |rows| rows.saturating_sub(2).clamp(24, LINES));
-    let titles: usize = sections.iter().map(|section| lines(&section.title)).sum();
-    let shown: usize = sections.iter().map(|section| lines(&section.shown)).sum();
-    let needed = lines(&begin) + titles + shown;
+    let sum = |sections: &[SummarySection]| -> usize {
+        let lines = sections
+            .iter()
+            .map(|section| lines(&section.title) + lines(&section.shown));
+        lines.sum()
+    };
+    let needed = lines(&begin) + sum(&sections);
     // The first sentence of a chapter is more important than what to run next, and that than an
     // empty line between chapters.
     let mut steps = STEPS;
@@ -399,7 +403,16 @@ fn summary(report: &Report, file: &Path) -> String {
             section.title = section.title.trim_start().to_owned();
         }
     }
-    let mut free = most.saturating_sub(needed + lines(&end));
+    // With very many chapters, a title and its sentence share a line.
+    if lines(&begin) + sum(&sections) + lines(&end) > most {
+        for (section, chapter) in sections.iter_mut().zip(&report.chapters) {
+            let first = chapter.section.sentences.first();
+            let first = first.map_or("", String::as_str);
+            section.title = String::new();
+            section.shown = wrapped(&clean(&format!("{}: {first}", chapter.title)));
+        }
+    }
+    let mut free = most.saturating_sub(lines(&begin) + sum(&sections) + lines(&end));
     // Chapters whose next part does not fit do not keep others from growing.
     let mut grows = true;
     while grows {

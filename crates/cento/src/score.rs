@@ -58,7 +58,8 @@ pub(crate) struct ScoreArguments {
     /// Analysis that a table without a run.json comes from: one of those below
     #[arg(long = "as", value_name = "ANALYSIS")]
     pub(crate) analysis: Option<String>,
-    /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates [default: that of the run, else 0.8]
+    /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates [default:
+    /// that of the run, else 0.8]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
     /// Print JSON, one object per line

@@ -67,7 +67,8 @@ pub(crate) struct SynthArguments {
     /// Check this corpus, indexed from a synthetic crawl, against the truth
     #[arg(long, value_name = "CORPUS", group = "what")]
     pub(crate) check: Option<PathBuf>,
-    /// What is to be found: the truth.jsonl of `cento synth` [default: beside the folder of the archives]
+    /// What is to be found: the truth.jsonl of `cento synth` [default: beside the folder of the
+    /// archives]
     #[arg(
         long,
         value_name = "FILE",

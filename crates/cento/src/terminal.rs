@@ -179,6 +179,11 @@ pub(crate) fn wrapped(sentence: &str) -> String {
     text
 }
 
+/// Wraps lines of sentences at the width of sentences.
+pub(crate) fn sentences(text: &str) -> String {
+    fitted(text, prose_width())
+}
+
 /// Appends the words of a line, in lines of at most `width` columns, without a line break at the
 /// end.
 pub(crate) fn wrap_into(text: &mut String, line: &str, width: usize, first: usize, next: usize) {

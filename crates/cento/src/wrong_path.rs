@@ -60,7 +60,7 @@ pub(crate) fn not_a_corpus(path: &Path) -> CommandError {
 /// A path where a file of labels is expected.
 pub(crate) fn not_labels(path: &Path) -> CommandError {
     let shown = path.display();
-    let make = "`cento discover CORPUS -o NAME.labels` makes labels";
+    let make = "make labels with `cento discover CORPUS -o NAME.labels`";
     if path == Path::new("-") {
         return CommandError::usage(
             "labels cannot be read from standard input".to_owned(),
@@ -78,13 +78,13 @@ pub(crate) fn not_labels(path: &Path) -> CommandError {
     if is_corpus(path) {
         return CommandError::usage(
             format!("{shown} is a corpus and not a file of labels"),
-            &format!("use `--against {quoted}` to find its text, or make labels: {make}"),
+            &format!("use `--against {quoted}` to find its text, or {make}"),
         );
     }
     let what = if path.is_dir() { "a folder" } else { "a file" };
     CommandError::usage(
         format!("{shown} is {what} without labels"),
-        &format!("use `--against {quoted}` to find its text, or make labels: {make}"),
+        &format!("use `--against {quoted}` to find its text, or {make}"),
     )
 }
 
@@ -151,7 +151,7 @@ fn similar(path: &Path) -> Vec<String> {
                 true => 0,
                 false => distance(&other.to_lowercase(), &name.to_lowercase()),
             };
-            let near = distance <= name.chars().count() / 4;
+            let near = distance <= (stem(name).chars().count() / 4).max(1);
             near.then(|| {
                 let beside = path.with_file_name(&other);
                 (distance, beside.display().to_string())
@@ -163,24 +163,33 @@ fn similar(path: &Path) -> Vec<String> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns the number of letters to insert, delete or replace to make one word of another.
+/// Returns the number of letters to insert, delete, replace or swap with the next one to make one
+/// word of another.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let (mut before, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
+    let mut previous = None;
     for (at, letter) in a.chars().enumerate() {
-        let mut diagonal = at;
-        let mut left = at + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
+        let mut row = vec![at + 1];
+        for (column, &other) in b.iter().enumerate() {
+            let cell =
+                |row: &[usize], column: usize| row.get(column).copied().unwrap_or(usize::MAX);
+            let changed = cell(&last, column) + usize::from(letter != other);
+            let mut least = changed
+                .min(cell(&last, column + 1) + 1)
+                .min(cell(&row, column) + 1);
+            let swapped = column > 0
+                && previous == Some(other)
+                && b.get(column - 1).is_some_and(|&earlier| earlier == letter);
+            if swapped {
+                least = least.min(cell(&before, column - 1) + 1);
+            }
+            row.push(least);
         }
-        for (cell, other) in row.iter_mut().skip(1).zip(&b) {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = *cell;
-            *cell = replaced.min(left + 1).min(*cell + 1);
-            left = *cell;
-        }
+        before = std::mem::replace(&mut last, row);
+        previous = Some(letter);
     }
-    row.last().copied().unwrap_or(0)
+    last.last().copied().unwrap_or(0)
 }
 
 /// Quotes a path for a shell where it needs it.
@@ -207,6 +216,7 @@ mod tests {
             ("crawl", "crawl", 0),
             ("crwl", "crawl", 1),
             ("kitten", "sitting", 3),
+            ("trian", "train", 1),
             ("", "abc", 3),
         ] {
             assert_eq!(distance(a, b), expected, "{a} {b}");

@@ -13,8 +13,8 @@ use std::sync::OnceLock;
 use support::Sandbox;
 use unicode_width::UnicodeWidthStr;
 
-/// Runs a command on a terminal of this width, and returns what it prints there. Nothing if there is
-/// no `script` to make a terminal with.
+/// Runs a command on a terminal of this width, and returns what it prints there. Nothing if there
+/// is no `script` to make a terminal with.
 fn on_terminal(sandbox: &Sandbox, columns: usize, command: &str) -> Option<String> {
     let cento = env!("CARGO_BIN_EXE_cento");
     let line = format!("stty cols {columns} rows 40; {cento} {command}");

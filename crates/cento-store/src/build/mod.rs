@@ -161,8 +161,8 @@ impl<'a> Build<'a> {
         self
     }
 
-    /// Sets whether an update indexes all inputs anew and replaces the corpus if inputs have changed
-    /// or are missing. The old corpus exists until the new one is complete.
+    /// Sets whether an update indexes all inputs anew and replaces the corpus if inputs have
+    /// changed or are missing. The old corpus exists until the new one is complete.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.refresh = refresh;
         self

@@ -176,10 +176,10 @@ fn too_little_memory_is_an_error_and_nothing_is_lost() {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        // The system may refuse memory at any place, so the program may be aborted; it says why.
+        // The system may refuse memory at any place, also for a stack, and then kills the program.
         if output.status.success() {
             assert_eq!(String::from_utf8_lossy(&output.stdout), right[chosen]);
-        } else {
+        } else if output.status.code().is_some() {
             assert!(!output.stderr.is_empty(), "{}", output.status);
         }
         assert_eq!(sandbox.succeed(ANALYSES[chosen]), right[chosen]);

@@ -85,7 +85,7 @@ const ANALYSES: [&[&str]; 9] = [
         "c.cento",
         "http://site1.example/1",
         "--top",
-        "0",
+        "all",
         "--json",
     ],
 ];
