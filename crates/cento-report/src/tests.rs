@@ -25,6 +25,7 @@ fn report_of(text: &str) -> Report {
                 ReportCell::Text(text.clone()),
             ]],
             more: 1,
+            command: String::new(),
         }],
         excerpts: vec![Excerpt {
             page: text.clone(),

@@ -27,6 +27,7 @@
 //! # Ok::<(), cento_scan::UnknownAnalysis>(())
 //! ```
 
+mod aligned;
 pub mod analyses;
 mod analysis;
 mod profile;
@@ -37,8 +38,8 @@ pub mod select;
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};
 pub use profile::Profile;
-pub use report::build_report;
+pub use report::{ReportOptions, build_report};
 pub use scan::{
     FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus,
-    SkippedAnalysis, UnknownAnalysis, known_results,
+    SkippedAnalysis, UnknownAnalysis, add_known_results, known_results,
 };

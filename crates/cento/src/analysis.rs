@@ -8,6 +8,7 @@ use cento_store::Corpus;
 use clap::Args;
 
 use crate::command_error::CommandError;
+use crate::command_line::typed_command;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
@@ -63,6 +64,7 @@ impl AnalysisArguments {
             findings: findings.unwrap_or_else(|| corpus.join(FINDINGS)),
             again: self.again,
             progress,
+            command: typed_command(),
         };
         let findings = analysis(&workplace);
         drop(meter);

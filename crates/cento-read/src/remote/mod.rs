@@ -59,6 +59,7 @@ pub(crate) use address::{Address, below, is_remote};
 pub(crate) use body::RemoteBody;
 #[cfg(feature = "remote")]
 pub(crate) use client::Client;
+pub use address::without_credentials;
 pub use failure::RemoteErrorKind;
 pub(crate) use failure::{TransferFailure, transfer_failure};
 #[cfg(feature = "remote")]

@@ -340,6 +340,7 @@ fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> Re
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 
@@ -360,6 +361,7 @@ fn originals_table(rows: Vec<CopiedRow>) -> ReportTable {
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 
