@@ -258,7 +258,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
         canvas.path(outer_style(index, true), marker(0, x, middle, 7.0));
         canvas.path(Sheet::fill(index), marker(0, x, middle, 5.0));
         x += 12.0;
-        let space = crate::sheet::WIDTH - EDGE - x;
+        let space = canvas.width - EDGE - x;
         write(
             canvas,
             &mut x,

@@ -88,8 +88,8 @@ pub use corpus_pages::{ChunkTask, CorpusPages, PageFacts, TextTask};
 pub use error::{Error, Result};
 pub use executor::{FlowExecutor, LocalExecutor, with_executor};
 pub use numbers::{Numbers, UNSET};
-pub use row_json::{draw, row_values};
 pub use page_details::{LinkTo, PageDetails};
+pub use row_json::{draw, row_values};
 pub use run::{
     FINDINGS, Findings, RUN, RunRecord, Workplace, has_stale_findings, known_findings,
     verify_findings,

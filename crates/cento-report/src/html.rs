@@ -29,8 +29,8 @@ pub(crate) fn body(report: &Report) -> String {
     out
 }
 
-/// Renders the whole file.
-pub(crate) fn page(report: &Report) -> String {
+/// Renders what is before the content of a file: its head, and the begin of its body.
+pub(crate) fn head(title: &str, figure_style: &str) -> String {
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n");
     out.push_str(
@@ -39,10 +39,16 @@ pub(crate) fn page(report: &Report) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n",
     );
     out.push_str(&format!(
-        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{FIGURE_STYLE}</style>\n</head>\n<body>\n",
+        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{figure_style}</style>\n</head>\n<body>\n",
         env!("CARGO_PKG_VERSION"),
-        escape(&report.corpus)
+        escape(title)
     ));
+    out
+}
+
+/// Renders the whole file.
+pub(crate) fn page(report: &Report) -> String {
+    let mut out = head(&report.corpus, FIGURE_STYLE);
     header(&mut out, report);
     out.push_str("<main>\n");
     for chapter in &report.chapters {
@@ -165,8 +171,9 @@ fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
         out.push_str("<div class=\"figures\">\n");
         for drawing in &chapter.drawings {
             out.push_str(&format!(
-                "<figure>{}</figure>\n",
-                drawing.figure.svg_for_page()
+                "<figure><div class=\"broad\">{}</div><div class=\"narrow\">{}</div></figure>\n",
+                drawing.figure.svg_for_page(),
+                drawing.figure.svg_for_narrow_page()
             ));
         }
         out.push_str("</div>\n");
@@ -194,9 +201,14 @@ fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
     if let Some(command) = &chapter.run_by {
         out.push_str(&format!("Run by: <code>{}</code><br />", escape(command)));
     }
+    if !chapter.command.is_empty() {
+        out.push_str(&format!(
+            "This section alone: <code>{}</code><br />",
+            escape(&chapter.command)
+        ));
+    }
     out.push_str(&format!(
-        "This section alone: <code>{}</code><br />Tables: <code>{}</code></p>\n</section>\n",
-        escape(&chapter.command),
+        "Tables: <code>{}</code></p>\n</section>\n",
         escape(&chapter.results)
     ));
 }
@@ -245,7 +257,7 @@ fn sentence(text: &str) -> String {
     escape(text).replace(" %", "\u{a0}%")
 }
 
-fn paragraph(out: &mut String, class: &str, text: &str) {
+pub(crate) fn paragraph(out: &mut String, class: &str, text: &str) {
     let class = match class {
         "" => String::new(),
         class => format!(" class=\"{class}\""),

@@ -59,6 +59,7 @@
 //! ```
 
 mod escape;
+mod evidence;
 pub mod format;
 mod html;
 mod report;
@@ -68,9 +69,11 @@ mod style;
 mod tests;
 
 pub use escape::{escape, link};
+pub use evidence::{EvidenceEntry, EvidenceHead, evidence_end};
 pub use report::{Chapter, MOST_FINDINGS, Report, SkippedNotice};
 pub use section::{
     ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece, ExcerptSource,
-    Finding, FindingEvidence, Headline, Quote, ReportCell, ReportTable, Section, Suggestion, TableHead,
+    Finding, FindingEvidence, Headline, Quote, ReportCell, ReportTable, Section, Suggestion,
+    TableHead,
 };
 pub use style::STYLE;

@@ -31,10 +31,13 @@ nav ul{list-style:none;padding:0;margin:1rem 0;display:flex;flex-wrap:wrap;gap:.
 .findings-none{font-size:1.1rem;margin:1.25rem 0}
 :target{scroll-margin-top:1rem}
 article:target,h3:target+.wide{outline:2px solid var(--link);outline-offset:.4rem;border-radius:.25rem}
+.facts{display:grid;grid-template-columns:minmax(7rem,auto) minmax(0,1fr);gap:.2rem .75rem;margin:.5rem 0;font-size:.9rem}
+.facts dt{color:var(--muted)}.facts dd{margin:0;overflow-wrap:anywhere}
 .summary{padding-left:1.2rem;max-width:52rem}
 .summary li{margin:.35rem 0;overflow-wrap:anywhere}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,36rem),1fr));gap:1.25rem;margin:1.25rem 0;align-items:start}
 .figures figure{margin:0;min-width:0;max-width:48rem;border:1px solid var(--line);border-radius:.5rem;padding:.75rem}
+.figures .narrow{display:none}
 .figures svg{display:block;width:100%;height:auto}
 .wide{overflow-x:auto;background:\
 linear-gradient(to right,var(--paper) 40%,transparent) left/2.5rem 100% no-repeat local,\
@@ -73,6 +76,8 @@ mark.s7{text-decoration-style:dotted;text-decoration-thickness:1px}
 footer{margin-top:3rem;padding-top:.5rem;border-top:1px solid var(--line)}footer h2{border:0;margin-top:0}
 .notes{color:var(--muted);font-size:.875rem;max-width:48rem}
 @media (max-width:48rem){.quilt,.sides{grid-template-columns:minmax(0,1fr)}}
+@media (max-width:36rem){.figures .broad{display:none}.figures .narrow{display:block}.figures figure{padding:.25rem}\
+body{padding:1rem .75rem 3rem}.facts{grid-template-columns:minmax(0,1fr)}.facts dd{margin-bottom:.4rem}}
 @media print{
 :root{color-scheme:light;--ink:#000;--muted:#444;--line:#bbb;--paper:#fff;--soft:#f6f6f6;--link:#000;\
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b5558c;--s5:#a06b00;--s6:#2b8cbe;--s7:#6e7781;--tint:16%;\

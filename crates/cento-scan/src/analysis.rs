@@ -31,8 +31,8 @@ pub trait Analysis: Sync {
         true
     }
 
-    /// Returns why a scan does not run it on a corpus of this size unless it is asked to, or nothing
-    /// if it does.
+    /// Returns why a scan does not run it on a corpus of this size unless it is asked to, or
+    /// nothing if it does.
     fn too_large(&self, _corpus: &Profile) -> Option<String> {
         None
     }

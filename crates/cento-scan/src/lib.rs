@@ -30,6 +30,7 @@
 mod aligned;
 pub mod analyses;
 mod analysis;
+mod evidence;
 mod profile;
 mod report;
 mod scan;
@@ -37,6 +38,10 @@ pub mod select;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};
+pub use evidence::{
+    EvidenceMethod, SiteEvidence, evidence_file_names, evidence_head, evidence_sites,
+    for_each_evidence,
+};
 pub use profile::Profile;
 pub use report::{ReportOptions, build_report};
 pub use scan::{

@@ -60,9 +60,8 @@ pub fn build_report(
             id: analysis.name().to_owned(),
             title: analysis.title().to_owned(),
             question: analysis.question().to_owned(),
-            run_by: Some(run_by.clone()).filter(|run_by| {
-                !run_by.is_empty() && *run_by != options.command
-            }),
+            run_by: Some(run_by.clone())
+                .filter(|run_by| !run_by.is_empty() && *run_by != options.command),
             command: analysis.command(corpus, &findings.record.parameters),
             results: findings.path.display().to_string(),
             section,

@@ -199,7 +199,9 @@ pub fn add_known_results(
 fn place(analysis: &dyn Analysis) -> usize {
     let all = analyses().iter();
     let same = |other: &&dyn Analysis| other.name() == analysis.name();
-    all.copied().position(|other| same(&other)).unwrap_or(usize::MAX)
+    all.copied()
+        .position(|other| same(&other))
+        .unwrap_or(usize::MAX)
 }
 
 /// Says that the results of an analysis are not shown because they are of other pages.

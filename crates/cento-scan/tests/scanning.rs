@@ -14,7 +14,8 @@ use cento_flow::table_row;
 use cento_report::{Drawing, Section};
 use cento_scan::analyses::copies::Copies;
 use cento_scan::{
-    Analysis, FinishedAnalysis, Profile, ReportOptions, ScanPlan, ScanProgress, SectionInput, build_report,
+    Analysis, FinishedAnalysis, Profile, ReportOptions, ScanPlan, ScanProgress, SectionInput,
+    build_report,
 };
 use cento_store::Build;
 use serde_json::{Value, json};

@@ -1,12 +1,13 @@
 //! `cento detect`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE,
-    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, grams, thresholds,
+    COPIED_PASSAGES_TABLE, CopiedPassagesSummary, DetectParams, DetectSummary, GramsParams,
+    GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PLACES_TABLE, SITES_TABLE,
+    copied_passages, detect, grams, thresholds,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
@@ -25,9 +26,11 @@ use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::corpora::open_corpora;
 use crate::discover::{check_output, stop_list};
+use crate::evidence::{self, ComparedInputs};
 use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, number, print, say, shortened, table};
+use crate::output::{Lines, clean, number, print, say, shortened, table};
+use crate::report::ReproducibleArguments;
 use crate::sample::SampleArguments;
 use crate::truth::{rates_text, read_truth};
 
@@ -46,6 +49,10 @@ use crate::truth::{rates_text, read_truth};
 )))]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
+With --against, the main table is passages in CORPUS/findings/copied-passages: each passage that a
+page shares with an original, with address, title, dates, links and the words of both. A page and an
+original without a long passage have one row without it.
+
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
 matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
 both), copied (site, original), chunks (which label is where), labels (how often each was found),
@@ -67,6 +74,7 @@ words, and at least 6, are the label's. Runs in more than 64 labels are ignored 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
   cento detect crawl.cento --against mine/ --own mine.example --fuzzy
+  cento detect crawl.cento --against mine/ --own mine.example --evidence letters/
   cento detect training.cento --against benchmark.jsonl --field text=question --grams 8
   cento detect crawl.cento --labels spam.labels --threshold 0.5 --figures figures/")]
 pub(crate) struct DetectArguments {
@@ -151,6 +159,17 @@ pub(crate) struct DetectArguments {
     /// Write the figures of the paper to a folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    /// With --against: write a folder with an HTML page for each site that has text of the
+    /// originals, to be sent to somebody: its pages with addresses, dates and hashes of their
+    /// payloads, and the shared passages beside the originals' words
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["labels", "grams", "sample"], help_heading = "Output")]
+    pub(crate) evidence: Option<PathBuf>,
+    /// With --evidence: replace an existing folder of evidence
+    #[arg(long, requires = "evidence", conflicts_with_all = ["labels", "grams", "sample"], help_heading = "Output")]
+    pub(crate) overwrite: bool,
+    /// With --evidence: leave out the time of the comparison: the same data give the same bytes
+    #[arg(long, requires = "evidence", conflicts_with_all = ["labels", "grams", "sample"], help_heading = "Output")]
+    pub(crate) reproducible: bool,
     #[command(flatten)]
     pub(crate) sampling: SampleArguments,
     #[command(flatten)]
@@ -193,13 +212,37 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     if let Some(k) = arguments.grams {
         return contamination(arguments, &source, k);
     }
-    let set = match &arguments.labels {
-        Some(path) => LabelSet::open(path)?,
-        None => labels_of_originals(arguments, &source)?,
+    if let Some(folder) = &arguments.evidence {
+        evidence::check_folder(folder, arguments.overwrite)?;
+    }
+    let (set, originals) = match &arguments.labels {
+        Some(path) => (LabelSet::open(path)?, None),
+        None => {
+            let originals = open_originals(arguments, &source)?;
+            let set = labels_of_originals(arguments, &source, &originals)?;
+            (set, Some(originals))
+        }
     };
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         detect(&source, &set, &params, workplace)
     })?;
+    let shared = match &originals {
+        Some(originals) if source.has_text() => {
+            Some(arguments.analysis.run(&arguments.corpus, |workplace| {
+                copied_passages(&source, &originals.source, &set, &findings, workplace)
+            })?)
+        }
+        _ => None,
+    };
+    if let (Some(folder), Some(originals)) = (&arguments.evidence, &originals) {
+        let Some(shared) = &shared else {
+            return Err(CommandError::usage(
+                "the corpus was indexed without text, which --evidence shows".to_owned(),
+                "index it again without --no-text",
+            ));
+        };
+        write_evidence(arguments, &source, originals, shared, folder)?;
+    }
     let rates = match &arguments.truth {
         Some(path) => {
             let truth = read_truth(path)?;
@@ -221,13 +264,62 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
         return Ok(ExitCode::SUCCESS);
     }
-    if !arguments.analysis.export(&findings.table("sites"))? {
+    let main_table = match &shared {
+        Some(shared) => shared.table(COPIED_PASSAGES_TABLE.as_str()),
+        None => findings.table(SITES_TABLE.as_str()),
+    };
+    if !arguments.analysis.export(&main_table)? {
         print(&summary(arguments, &set, &findings)?)?;
+        if let Some(shared) = &shared {
+            print(&shared_summary(shared)?)?;
+        }
         if let Some(rates) = &rates {
             print(&rates_text(rates)?)?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the folder of evidence.
+fn write_evidence(
+    arguments: &DetectArguments,
+    source: &CorpusPages,
+    originals: &Originals,
+    shared: &Findings,
+    folder: &Path,
+) -> Result<(), CommandError> {
+    let compared = ComparedInputs {
+        corpus: source,
+        originals: &originals.source,
+        against: &arguments.against,
+        min_length: arguments.min_length.unwrap_or(MIN_LENGTH),
+        own: &arguments.own,
+    };
+    let reproducible = ReproducibleArguments {
+        reproducible: arguments.reproducible,
+    };
+    let method = evidence::method(&compared, &reproducible)?;
+    let sites = evidence::write(shared, &method, folder, arguments.overwrite)?;
+    say(&clean(&format!(
+        "{}: evidence about {}, see index.html",
+        folder.display(),
+        counted(sites as u64, "site", "sites")
+    )));
+    Ok(())
+}
+
+/// Says where the passages of copying pages are.
+fn shared_summary(shared: &Findings) -> Result<String, CommandError> {
+    let counts: CopiedPassagesSummary = shared.summary()?;
+    Ok(match counts.pairs {
+        0 => String::new(),
+        pairs => format!(
+            "{} of a page and an original share {}: --out FILE.csv lists them side by side, and \
+             --evidence FOLDER writes a page for each site.\n",
+            counted(pairs, "pair", "pairs"),
+            counted(counts.passages, "passage", "passages"),
+        ),
+    })
 }
 
 /// Returns the domain of what was typed, which may have a scheme, a path or capitals.
@@ -254,13 +346,13 @@ fn open_originals(
 fn labels_of_originals(
     arguments: &DetectArguments,
     source: &CorpusPages,
+    originals: &Originals,
 ) -> Result<LabelSet, CommandError> {
     if let Some(output) = &arguments.output {
         check_output(output)?;
     }
     // The labels include the stops; `--no-stop` decides later whether they are used.
     let list: StopList = stop_list(&arguments.stop, false)?;
-    let originals = open_originals(arguments, source)?;
     originals.check_outputs(arguments.output.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);

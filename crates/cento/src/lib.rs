@@ -17,6 +17,7 @@ mod copies;
 mod corpora;
 mod detect;
 mod discover;
+mod evidence;
 mod figures;
 mod files;
 mod index;

@@ -17,6 +17,7 @@
 //!   detect(L, C₁ ∪ C₂) = detect(L, C₁) ∪ detect(L, C₂)
 //! ```
 
+mod copied_passages;
 mod detect_tables;
 mod flow_names;
 mod fuzzy;
@@ -36,6 +37,10 @@ use cento_labels::LabelKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use copied_passages::{
+    COPIED_PASSAGES, COPIED_PASSAGES_TABLE, CopiedPassageRow, CopiedPassagesSummary,
+    copied_passages,
+};
 pub use detect_tables::{
     CHUNKS_TABLE, COPIED_TABLE, ChunkMatchRow, CopiedRow, DetectedPageRow, LEVELS_TABLE, LevelRow,
     MATCHES_TABLE, MatchRow, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PAGES_TABLE, SITES_TABLE,

@@ -54,12 +54,12 @@ use std::time::Duration;
 
 #[cfg(not(feature = "remote"))]
 pub(crate) use absent::{Client, RangeReader, RemoteBody};
+pub use address::without_credentials;
 pub(crate) use address::{Address, below, is_remote};
 #[cfg(feature = "remote")]
 pub(crate) use body::RemoteBody;
 #[cfg(feature = "remote")]
 pub(crate) use client::Client;
-pub use address::without_credentials;
 pub use failure::RemoteErrorKind;
 pub(crate) use failure::{TransferFailure, transfer_failure};
 #[cfg(feature = "remote")]

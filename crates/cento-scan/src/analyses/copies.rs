@@ -127,9 +127,14 @@ fn finding(summary: &CopiesSummary, classes: &[ClassRow], input: &SectionInput<'
     let kinds: Vec<String> = kinds
         .map(|(count, kind)| format!("{} {kind}", number(*count)))
         .collect();
+    let is_largest = classes.get(1).map(|next| next.pages) != classes.first().map(|one| one.pages);
     let largest = classes.first().map_or(String::new(), |class| {
         format!(
-            "; a largest group has {} pages and keeps {}",
+            "; {} has {} pages, of which {} is kept",
+            match is_largest {
+                true => "the largest group",
+                false => "one of the largest groups",
+            },
             number(class.pages),
             input.short(&class.kept)
         )

@@ -1,6 +1,7 @@
 //! The analyses, one module each: what an analysis is for, which corpora it suits, and how its
 //! results are summarised.
 
+pub mod copied_passages;
 pub mod copies;
 pub mod detect;
 pub mod discover;
@@ -19,7 +20,7 @@ use crate::analysis::Analysis;
 /// is registered.
 ///
 /// Duplicates come first: other analyses exclude them and reuse these results.
-static ALL: [&dyn Analysis; 11] = [
+static ALL: [&dyn Analysis; 12] = [
     &copies::Copies,
     &replication::Replication,
     &overlap::Servers,
@@ -31,6 +32,7 @@ static ALL: [&dyn Analysis; 11] = [
     &phrases::Phrases,
     &discover::Discover,
     &detect::Detect,
+    &copied_passages::CopiedPassages,
 ];
 
 /// Returns all analyses.

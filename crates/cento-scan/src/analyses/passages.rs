@@ -137,11 +137,19 @@ impl Analysis for Passages {
         let shared = SharingPages::read(input.findings)?;
         section.findings.push(Finding {
             sentence: format!(
-                "{}{} of {} {} passages of at least {} characters with another page; the longest, \
-                 on {} and {}, has {}, {} of them identical. {}",
-                if shared.pages >= MAX_COUNTED { "At least " } else { "" },
+                "{}{} of {}{} {} passages of at least {} characters with another page; the \
+                 longest, on {} and {}, has {}, {} of them identical. {}",
+                if shared.pages >= MAX_COUNTED {
+                    "At least "
+                } else {
+                    ""
+                },
                 number(shared.pages as u64),
                 counted(summary.pages, "page", "pages"),
+                match summary.copies {
+                    0 => "",
+                    _ => " (those with identical text counted once)",
+                },
                 plural(shared.pages as u64, "shares", "share"),
                 number(params.min_chars.into()),
                 input.short(&row.a),
@@ -185,8 +193,8 @@ impl Analysis for Passages {
     }
 }
 
-/// The most bytes of text of a corpus whose passages a scan finds by default. In 5 MB of a synthetic
-/// crawl this takes 10 processor seconds, three quarters of the scan.
+/// The most bytes of text of a corpus whose passages a scan finds by default. In 5 MB of a
+/// synthetic crawl this takes 10 processor seconds, three quarters of the scan.
 const MOST_TEXT: u64 = 50_000_000;
 /// Pages that are counted, in 16 MB of ids. A count that reaches it is a lower bound.
 const MAX_COUNTED: usize = 1 << 20;

@@ -107,7 +107,7 @@ impl Analysis for Quilts {
         .series(fractions.series("quilts"))
         .rule(Rule::vertical(
             params.theta,
-            format!("quilts: {} or more", params.theta),
+            format!("quilts: {} or more", percent(params.theta)),
         ));
         let sources = Figure::new(
             "How many sources does a quilt have?",

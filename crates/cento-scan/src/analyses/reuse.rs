@@ -104,11 +104,19 @@ impl Analysis for Reuse {
             ..Section::default()
         };
         section.sentences.extend(ignored(&summary));
+        section.notes.push(format!(
+            "The share of a page that is found in another is that of its distinct fingerprints \
+             ({}).",
+            params.scheme
+        ));
         let contained = ContainedPages::read(input.findings)?;
-        section.sentences.extend(contained.sentence(input, &summary));
+        section
+            .sentences
+            .extend(contained.sentence(input, &summary));
         if contained.pages == 0 {
             section.absent = Some(format!(
-                "no pages of which {} or more is found in a longer page",
+                "no pages that are found by {} or more in a longer page other than by templates, \
+                 page frames and common phrases",
                 percent(HALF)
             ));
         }
@@ -190,7 +198,10 @@ impl ContainedPages {
     /// The page that is contained and the page that contains it, of the strongest pair, with the
     /// share.
     fn sides(row: &ReusePairRow) -> (f64, (u64, &str), (u64, &str)) {
-        let (page, of) = ((row.page_id, row.page.as_str()), (row.of_id, row.of.as_str()));
+        let (page, of) = (
+            (row.page_id, row.page.as_str()),
+            (row.of_id, row.of.as_str()),
+        );
         match row.page_containment >= row.of_containment {
             true => (row.page_containment, page, of),
             false => (row.of_containment, of, page),
@@ -202,11 +213,16 @@ impl ContainedPages {
         let (share, (_, page), (_, longer)) = Self::sides(self.strongest.as_ref()?);
         let pages = self.pages as u64;
         Some(format!(
-            "Of {}{} of {} (identical ones counted once), {} or more of the text is found in a \
-             longer page that is not a near-duplicate; of {}, {} is found in {}.",
-            if self.pages >= MAX_COUNTED { "at least " } else { "" },
+            "Apart from templates, page frames and common phrases, {}{} of {} (identical ones \
+             counted once) {} found by {} or more in a longer page that is not a near-duplicate; \
+             {} is found by {} in {}.",
+            match self.pages >= MAX_COUNTED {
+                true => "at least ",
+                false => "",
+            },
             number(pages),
             counted(summary.pages, "page", "pages"),
+            plural(pages, "is", "are"),
             percent(HALF),
             input.short(page),
             percent(share),
