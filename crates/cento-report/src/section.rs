@@ -141,10 +141,12 @@ impl Drawing {
     pub fn table(&self) -> ReportTable {
         let figure = &self.figure;
         let named = figure.series.len() > 1;
-        let mut columns: Vec<String> = [&figure.x, &figure.y]
-            .iter()
-            .map(|axis| axis.label.clone())
-            .collect();
+        // The name of a category comes before its value.
+        let is_horizontal = matches!(figure.y.scale, Scale::Categories(_));
+        let mut columns = vec![figure.x.label.clone(), figure.y.label.clone()];
+        if is_horizontal {
+            columns.reverse();
+        }
         if named {
             columns.insert(0, "series".to_owned());
         }
@@ -160,6 +162,9 @@ impl Drawing {
                     _ => axis_cell(&figure.x, point.x),
                 };
                 let mut row = vec![x, axis_cell(&figure.y, point.y)];
+                if is_horizontal {
+                    row.reverse();
+                }
                 if named {
                     row.insert(0, ReportCell::Text(series.name.clone()));
                 }
@@ -168,7 +173,7 @@ impl Drawing {
         }
         // A label may be empty, as that of an axis of categories that explain themselves.
         for column in columns.iter_mut().filter(|column| column.is_empty()) {
-            "value".clone_into(column);
+            "kind".clone_into(column);
         }
         ReportTable {
             title: figure.title.trim_end_matches('?').to_owned(),

@@ -54,7 +54,10 @@ pub fn build_report(
         drawings.retain(Drawing::has_content);
         let (small, drawings): (Vec<Drawing>, Vec<Drawing>) =
             drawings.into_iter().partition(Drawing::is_too_small);
-        section.tables.extend(small.iter().map(Drawing::table));
+        // If nothing was found, a sentence says so.
+        if section.absent.is_none() {
+            section.tables.extend(small.iter().map(Drawing::table));
+        }
         let run_by = &findings.record.command;
         chapters.push(Chapter {
             id: analysis.name().to_owned(),
