@@ -175,8 +175,10 @@ impl Drawing {
         for column in columns.iter_mut().filter(|column| column.is_empty()) {
             "kind".clone_into(column);
         }
+        // A terminal shows the title as the heading of the first column.
+        let first = columns.first().map_or("", String::as_str);
         ReportTable {
-            title: figure.title.trim_end_matches('?').to_owned(),
+            title: format!("{} {first}", figure.title),
             columns,
             rows,
             ..ReportTable::default()

@@ -47,7 +47,7 @@ linear-gradient(to left,var(--edge),transparent) right/.8rem 100% no-repeat scro
 table{border-collapse:collapse;min-width:min(100%,48rem);max-width:100%;font-size:.9rem}
 th,td{text-align:start;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line)}
 th{color:var(--muted);font-weight:600;white-space:nowrap}
-td{overflow-wrap:anywhere;min-width:5rem;overflow:hidden}
+td{overflow-wrap:anywhere;min-width:7rem;overflow:hidden}
 .n{text-align:end;white-space:nowrap;font-variant-numeric:tabular-nums;min-width:0}
 td:first-child{min-width:12rem}
 code,pre{font:.85rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}

@@ -287,7 +287,7 @@ fn a_figure_of_two_points_is_a_table() {
     let small = figure(&[(2.0, 40.0), (3.0, 1.0)]);
     assert!(small.is_too_small());
     let table = small.table();
-    assert_eq!(table.title, "How many");
+    assert_eq!(table.title, "How many? Pages");
     assert_eq!(table.columns, ["Pages", "Groups"]);
     assert_eq!(table.rows[0], [ReportCell::Count(2), ReportCell::Count(40)]);
     assert!(!figure(&[(2.0, 40.0), (3.0, 1.0), (4.0, 1.0)]).is_too_small());

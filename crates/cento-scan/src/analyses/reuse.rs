@@ -113,10 +113,10 @@ impl Analysis for Reuse {
         section
             .sentences
             .extend(contained.sentence(input, &summary));
-        if contained.pages == 0 {
+        if contained.pages == 0 && summary.identical == 0 {
             section.absent = Some(format!(
-                "no pages that are found by {} or more in a longer page other than by templates, \
-                 page frames and common phrases",
+                "no pages that are found by {} or more in another page other than by templates, \
+                 page frames, common phrases and aliases",
                 percent(HALF)
             ));
         }
@@ -126,7 +126,7 @@ impl Analysis for Reuse {
         );
         if !rows.is_empty() {
             let mut table = pair_table(&rows, &summary);
-            table.title = "pairs of pages that share text".to_owned();
+            table.title = "pairs of pages that share text: A".to_owned();
             table.command = list;
             section.tables.push(table);
         }
@@ -159,7 +159,7 @@ const MAX_COUNTED: usize = 1 << 20;
 /// Pairs that are shown side by side.
 const COMPARISONS: usize = 3;
 
-/// Pages that are found in a longer page for the most part, without being near-duplicates of it.
+/// Pages that are found in another page by half or more.
 #[derive(Default)]
 struct ContainedPages {
     pages: usize,
@@ -169,23 +169,25 @@ struct ContainedPages {
 
 impl ContainedPages {
     fn read(findings: &Findings) -> Result<ContainedPages> {
-        let near = [Category::C1, Category::C2, Category::C4].map(Category::name);
         let (mut ids, mut strongest) = (HashSet::new(), None::<ReusePairRow>);
         for row in findings.rows(PAIRS)? {
             let row = row?;
-            if row.style != ReuseStyle::Reuse.name() || near.contains(&row.category.as_str()) {
+            if row.style != ReuseStyle::Reuse.name() {
                 continue;
             }
-            let (share, (page_id, _), _) = Self::sides(&row);
-            // A page of the same length is not a longer one.
-            if share < HALF || row.page_fingerprints == row.of_fingerprints {
-                continue;
-            }
-            if ids.len() < MAX_COUNTED {
-                ids.insert(page_id);
+            let sides = [
+                (row.page_containment, row.page_id),
+                (row.of_containment, row.of_id),
+            ];
+            for (_, page_id) in sides.iter().filter(|(share, _)| *share >= HALF) {
+                if ids.len() < MAX_COUNTED {
+                    ids.insert(*page_id);
+                }
             }
             let key = |row: &ReusePairRow| (Self::sides(row).0, row.shared);
-            if strongest.as_ref().is_none_or(|best| key(best) < key(&row)) {
+            if Self::sides(&row).0 >= HALF
+                && strongest.as_ref().is_none_or(|best| key(best) < key(&row))
+            {
                 strongest = Some(row);
             }
         }
@@ -210,12 +212,11 @@ impl ContainedPages {
 
     /// Counts them, and names the strongest pair.
     fn sentence(&self, input: &SectionInput<'_>, summary: &ReuseSummary) -> Option<String> {
-        let (share, (_, page), (_, longer)) = Self::sides(self.strongest.as_ref()?);
+        let (share, (_, page), (_, other)) = Self::sides(self.strongest.as_ref()?);
         let pages = self.pages as u64;
         Some(format!(
-            "Apart from templates, page frames and common phrases, {}{} of {} (identical ones \
-             counted once) {} found by {} or more in a longer page that is not a near-duplicate; \
-             {} is found by {} in {}.",
+            "Apart from templates, page frames, common phrases and aliases, {}{} of {} (identical \
+             ones counted once) {} found by {} or more in another page; {} is found by {} in {}.",
             match self.pages >= MAX_COUNTED {
                 true => "at least ",
                 false => "",
@@ -226,7 +227,7 @@ impl ContainedPages {
             percent(HALF),
             input.short(page),
             percent(share),
-            input.short(longer),
+            input.short(other),
         ))
     }
 
@@ -302,9 +303,9 @@ fn sentences(summary: &ReuseSummary) -> Vec<String> {
         .map_or(0, |counts| counts.pairs);
     if one_sided > 0 {
         sentences.push(format!(
-            "In {} more, only one of the pages is found in the other to a noticeable share: a short \
+            "In {}, only one of the pages is found in the other to a noticeable share: a short \
              page inside a long one.",
-            counted(one_sided, "pair", "pairs")
+            counted(one_sided, "more pair", "more pairs")
         ));
     }
     let genuine: u64 = style_pairs(summary, ReuseStyle::Reuse);
