@@ -35,6 +35,7 @@ mod profile;
 mod report;
 mod scan;
 pub mod select;
+mod stage_weights;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};
@@ -48,3 +49,4 @@ pub use scan::{
     FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus,
     SkippedAnalysis, UnknownAnalysis, add_known_results, known_results,
 };
+pub use stage_weights::{has_weights, stage_share};

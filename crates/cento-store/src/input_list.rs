@@ -1,6 +1,6 @@
 //! The list of inputs of a run, and how it is compared with that of a resumed or added run.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -39,25 +39,6 @@ pub(crate) fn check_reading(
     })
 }
 
-/// The inputs of a corpus.
-#[derive(Default)]
-pub(crate) struct KnownInputs {
-    pub(crate) lines: HashSet<String>,
-}
-
-impl KnownInputs {
-    /// Whether an input with the same name, size and version is in the corpus. A stream never is:
-    /// its content is unknown.
-    pub(crate) fn has(&self, input: &Input) -> bool {
-        let is_listed = |version: Option<&str>| {
-            let line = render_input(&input.name, input.bytes, version);
-            self.lines.contains(&line)
-        };
-        // Lists of older corpora have no versions, only names and sizes.
-        input.bytes.is_some() && (is_listed(input.version.as_deref()) || is_listed(None))
-    }
-}
-
 /// Reads the list of inputs of a run of `corpus`.
 pub(crate) fn input_lines(corpus: &Path, run: &Run) -> Result<Vec<String>> {
     let path = corpus.join(&run.inputs.file);
@@ -81,7 +62,7 @@ pub(crate) fn render_inputs(inputs: &[Input]) -> Vec<u8> {
     lines
 }
 
-fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {
+pub(crate) fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {
     let mut line = serde_json::json!({ "name": name, "bytes": bytes });
     if let Some(version) = version {
         line["version"] = version.into();
@@ -119,20 +100,4 @@ pub(crate) fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
         }
     }
     reading
-}
-
-/// Describes the first difference between the inputs of a corpus and the requested ones.
-pub(crate) fn first_difference(known: &[String], requested: &[String]) -> String {
-    let name = |line: Option<&String>| match line {
-        None => "nothing more".to_owned(),
-        Some(line) => line.clone(),
-    };
-    let mut known = known.iter();
-    let mut requested = requested.iter();
-    loop {
-        let (old, new) = (known.next(), requested.next());
-        if old != new || old.is_none() {
-            return format!("it had {}, now there is {}", name(old), name(new));
-        }
-    }
 }

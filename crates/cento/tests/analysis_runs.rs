@@ -19,7 +19,7 @@ fn corpus() -> Sandbox {
 
 /// An analysis that writes much to disk, with its findings in a folder and options.
 fn phrases<'a>(findings: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec!["phrases", "s.cento", "--exact", "--no-collapse", "--json"];
+    let mut arguments = vec!["phrases", "s.cento", "--exact", "--collapse=no", "--json"];
     arguments.extend(["--findings", findings]);
     arguments.extend(more);
     arguments

@@ -64,7 +64,7 @@ impl Analysis for Passages {
     }
 
     fn weight(&self) -> u32 {
-        60
+        150
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
