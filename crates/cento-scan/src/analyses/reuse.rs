@@ -110,9 +110,9 @@ impl Analysis for Reuse {
             params.scheme
         ));
         let contained = ContainedPages::read(input.findings)?;
-        section
-            .sentences
-            .extend(contained.sentence(input, &summary));
+        if let Some(sentence) = contained.sentence(input, &summary) {
+            section.sentences.insert(0, sentence);
+        }
         if contained.pages == 0 && summary.identical == 0 {
             section.absent = Some(format!(
                 "no pages that are found by {} or more in another page other than by templates, \
