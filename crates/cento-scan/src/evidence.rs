@@ -159,8 +159,9 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     entry.relation = vec![
         match row.text {
             Some(_) => format!(
-                "The two share {} with {}. {} of the chunks of the page are chunks of the reference \
-                 text, and {} of the chunks of the reference text are on the page.",
+                "The two share {} with {}. {} of the chunks of the page, without stop chunks, are \
+                 chunks of the reference text, and {} of the chunks of the reference text that were \
+                 searched for are on the page.",
                 counted(row.passages.into(), "passage", "passages"),
                 counted(words, "word", "words"),
                 percent(row.of_page),
