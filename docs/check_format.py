@@ -195,6 +195,7 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("detect", corpus, "--labels", labels, "--fuzzy", "--truth", folder / "s/truth.jsonl")
     run("trial", "inject", corpus, "--inject", folder / "s/originals")
     run("trial", "mutate", corpus, "--runs", 2)
+    run("detect", corpus, "--against", folder / "s/originals")
     run("detect", corpus, "--against", folder / "s/originals", "--grams", 8)
     return corpus, labels
 

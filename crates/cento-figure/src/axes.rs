@@ -3,7 +3,7 @@
 use crate::canvas::{Anchor, Area, Face, Path, segment, text_area};
 use crate::figure::{Axis, Figure};
 use crate::scale::{AxisMap, Domain, Tick, ticks};
-use crate::sheet::{EDGE, Sheet, WIDTH};
+use crate::sheet::{EDGE, Sheet};
 use crate::style::{ShapeStyle, Tone};
 use crate::text::{clean, cut, width, wrap};
 
@@ -48,7 +48,9 @@ pub(crate) struct SideLabels {
 }
 
 /// Returns the ticks or names of a y axis of this height.
-pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64) -> SideLabels {
+pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64, page: f64) -> SideLabels {
+    // Names take at most a third of the page.
+    let longest = (page / 3.0).min(230.0);
     let ticks = match (domain, axis.categories()) {
         (Domain::Slots(slots), Some(names)) => names
             .iter()
@@ -56,7 +58,7 @@ pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64) -> SideLabels {
             .enumerate()
             .map(|(index, name)| Tick {
                 at: index as f64,
-                label: cut(&clean(name), Face::Tick.size(), 230.0),
+                label: cut(&clean(name), Face::Tick.size(), longest),
             })
             .collect(),
         _ => ticks(domain, axis.format, (height / 42.0) as usize),
@@ -173,6 +175,7 @@ impl Sheet<'_> {
                 ticks(&self.x.domain, self.figure.x.format, about),
                 &self.x,
                 baseline,
+                self.canvas.width,
             );
             let labels: Vec<&Area> = best.iter().filter_map(|(_, area)| area.as_ref()).collect();
             let apart = labels
@@ -260,7 +263,7 @@ impl Sheet<'_> {
         let whole = axis_label(&self.figure.x);
         let middle = f64::midpoint(self.plot.left, self.plot.right);
         // The maximum width around the centre of the plot.
-        let space = 2.0 * (middle - EDGE).min(WIDTH - EDGE - middle);
+        let space = 2.0 * (middle - EDGE).min(self.canvas.width - EDGE - middle);
         let mut bottom = top;
         for line in wrap(&whole, Face::Label.size(), space, 3) {
             bottom += 16.0;
@@ -272,7 +275,7 @@ impl Sheet<'_> {
 }
 
 /// Returns ticks with the areas of their labels, shifted to stay on the page.
-fn place(ticks: Vec<Tick>, map: &AxisMap, baseline: f64) -> Vec<(Tick, Option<Area>)> {
+fn place(ticks: Vec<Tick>, map: &AxisMap, baseline: f64, page: f64) -> Vec<(Tick, Option<Area>)> {
     let with_area = |tick: Tick| {
         let area = text_area(
             map.at(tick.at),
@@ -281,7 +284,7 @@ fn place(ticks: Vec<Tick>, map: &AxisMap, baseline: f64) -> Vec<(Tick, Option<Ar
             Face::Tick,
             &tick.label,
         );
-        let shift = (4.0 - area.left).max(0.0) - (area.right - WIDTH + 4.0).max(0.0);
+        let shift = (4.0 - area.left).max(0.0) - (area.right - page + 4.0).max(0.0);
         let area = Area {
             left: area.left + shift,
             right: area.right + shift,

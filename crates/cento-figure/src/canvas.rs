@@ -148,12 +148,25 @@ pub(crate) enum Shape {
 }
 
 /// The body of a picture.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Canvas {
+    /// The width of the picture.
+    pub(crate) width: f64,
     /// In drawing order.
     pub(crate) shapes: Vec<Shape>,
     /// The areas of texts, except rotated ones, whose caller spaces them.
     pub(crate) texts: Vec<Area>,
+}
+
+impl Canvas {
+    /// Creates an empty picture of a width.
+    pub(crate) fn new(width: f64) -> Canvas {
+        Canvas {
+            width,
+            shapes: Vec::new(),
+            texts: Vec::new(),
+        }
+    }
 }
 
 /// Returns the area of a text.

@@ -240,25 +240,31 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
         "" => "Area of a disc:".to_owned(),
         area => format!("Area of a disc, {area}:"),
     };
+    // On a narrow page, examples that do not fit are left out.
+    let right = canvas.width - EDGE;
     write(canvas, &mut x, &head, 230.0);
     for size in measure.examples() {
         let radius = measure.radius(size);
-        x += 12.0 + radius;
-        canvas.path(outer_style(index, with_parts), marker(0, x, middle, radius));
-        x += radius + 5.0;
         let text = match size.fract() == 0.0 && size < 1e15 {
             true => grouped(size, 0),
             false => value(crate::figure::NumberFormat::Plain, size),
         };
+        let wide = width(&text, Face::Tick.size()).min(90.0);
+        if x + 17.0 + 2.0 * radius + wide > right {
+            break;
+        }
+        x += 12.0 + radius;
+        canvas.path(outer_style(index, with_parts), marker(0, x, middle, radius));
+        x += radius + 5.0;
         write(canvas, &mut x, &text, 90.0);
     }
     let part = clean(&figure.part);
-    if with_parts && !part.is_empty() {
+    if with_parts && !part.is_empty() && x + 100.0 < right {
         x += 24.0;
         canvas.path(outer_style(index, true), marker(0, x, middle, 7.0));
         canvas.path(Sheet::fill(index), marker(0, x, middle, 5.0));
         x += 12.0;
-        let space = crate::sheet::WIDTH - EDGE - x;
+        let space = right - x;
         write(
             canvas,
             &mut x,

@@ -32,10 +32,15 @@ pub(crate) struct Picture {
     pub(crate) description: String,
 }
 
-/// Lays the figure out and draws it.
+/// Lays the figure out in the usual width and draws it.
 pub(crate) fn compose(figure: &Figure) -> Picture {
+    compose_in(figure, WIDTH)
+}
+
+/// Lays the figure out in a width and draws it.
+pub(crate) fn compose_in(figure: &Figure, width: f64) -> Picture {
     let survey = Survey::of(figure);
-    let mut canvas = Canvas::default();
+    let mut canvas = Canvas::new(width);
     let mut top = write(
         &mut canvas,
         Face::Title,
@@ -45,7 +50,8 @@ pub(crate) fn compose(figure: &Figure) -> Picture {
         3,
     );
     let cells = dense(figure);
-    let direct = legend::direct(figure).filter(|_| survey.drawn > 0);
+    // Beside a narrow plot there is no space for names.
+    let direct = legend::direct(figure).filter(|_| survey.drawn > 0 && width >= WIDTH);
     if figure.series.len() > 1 && direct.is_none() {
         top = legend::draw(&mut canvas, figure, &cells, top + 6.0);
     }
@@ -95,7 +101,7 @@ pub(crate) fn compose(figure: &Figure) -> Picture {
 /// Writes left-aligned lines, and returns where they end.
 fn write(canvas: &mut Canvas, face: Face, text: &str, top: f64, step: f64, most: usize) -> f64 {
     let mut bottom = top;
-    for line in wrap(text, face.size(), WIDTH - 2.0 * EDGE, most) {
+    for line in wrap(text, face.size(), canvas.width - 2.0 * EDGE, most) {
         bottom += step;
         canvas.text(
             EDGE,
@@ -203,7 +209,7 @@ fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -
     let plot = Area {
         left: EDGE,
         top,
-        right: WIDTH - EDGE,
+        right: canvas.width - EDGE,
         bottom: top + 120.0,
     };
     let domain = Domain::Linear {
@@ -224,7 +230,7 @@ fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -
     let style = ShapeStyle::stroke(Tone::Grid, 1.0).dashed("4 4");
     sheet.canvas.path(style, rectangle(&plot));
     sheet.canvas.text(
-        WIDTH / 2.0,
+        sheet.canvas.width / 2.0,
         top + 64.0,
         Anchor::Middle,
         Face::Label,
@@ -272,7 +278,7 @@ fn plot<'a>(
         }
         Domain::Linear { .. } | Domain::Log { .. } => HEIGHT,
     };
-    let side = side(&figure.y, &domain_y, height);
+    let side = side(&figure.y, &domain_y, height, canvas.width);
     let values = if horizontal {
         widest_label(figure, survey).map_or(0.0, |wide| wide + 4.0)
     } else {
@@ -281,7 +287,7 @@ fn plot<'a>(
     let area = Area {
         left: EDGE + side.width + 8.0,
         top,
-        right: WIDTH - EDGE - 8.0 - direct.map_or(values, |wide| wide + 8.0),
+        right: canvas.width - EDGE - 8.0 - direct.map_or(values, |wide| wide + 8.0),
         bottom: top + height,
     };
     let vertical = match domain_y {
@@ -332,15 +338,21 @@ fn plot<'a>(
 mod tests {
     use super::*;
     use crate::figure::{NumberFormat, Point, Region, Rule, Series};
+    use crate::sheet::NARROW;
     use proptest::prelude::*;
 
     /// Checks that no text leaves the page or overlaps another.
     fn check(figure: &Figure) -> Result<(), TestCaseError> {
-        let page = compose(figure);
+        check_in(figure, WIDTH)?;
+        check_in(figure, NARROW)
+    }
+
+    fn check_in(figure: &Figure, width: f64) -> Result<(), TestCaseError> {
+        let page = compose_in(figure, width);
         let frame = Area {
             left: 0.0,
             top: 0.0,
-            right: WIDTH,
+            right: width,
             bottom: page.height,
         };
         for (index, text) in page.canvas.texts.iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::canvas::{Anchor, Area, Canvas, Face, hatch, marker, rectangle, segmen
 use crate::figure::{Figure, Mark, Point, Series};
 use crate::number::grouped;
 use crate::points::{Shading, cell_swatch};
-use crate::sheet::{EDGE, Sheet, WIDTH};
+use crate::sheet::{EDGE, Sheet};
 use crate::style::{ShapeStyle, Tone, dashes};
 use crate::text::{clean, cut, width};
 
@@ -65,9 +65,9 @@ pub(crate) fn draw(canvas: &mut Canvas, figure: &Figure, dense: &[usize], top: f
     let (mut x, mut baseline) = (EDGE, top + 12.0);
     for (index, series) in figure.drawn().enumerate() {
         let whole = name(series, index);
-        let text = cut(&whole, Face::Name.size(), 300.0);
+        let text = cut(&whole, Face::Name.size(), (canvas.width - 90.0).min(300.0));
         let wide = 30.0 + width(&text, Face::Name.size());
-        if x > EDGE && x + wide > WIDTH - EDGE {
+        if x > EDGE && x + wide > canvas.width - EDGE {
             x = EDGE;
             baseline += ROW;
         }

@@ -97,6 +97,12 @@ impl Figure {
         svg::svg(&draw::compose(self), false)
     }
 
+    /// Draws the figure as [`Figure::svg_for_page`] does, for a narrow screen: 420 units wide, so
+    /// that its text remains readable there.
+    pub fn svg_for_narrow_page(&self) -> String {
+        svg::svg(&draw::compose_in(self, sheet::NARROW), false)
+    }
+
     /// Draws the figure as a PDF of one page, in light colours. Characters that no standard font of
     /// PDF has, those of most scripts except Latin and Greek, become boxes, and a note below the
     /// picture says so.

@@ -7,8 +7,11 @@ use crate::scale::AxisMap;
 use crate::style::{ShapeStyle, Tone, dashes};
 use crate::survey::Survey;
 
-/// The width of every picture, in its own units; it scales to any size.
+/// The width of a picture, in its own units; it scales to any size.
 pub(crate) const WIDTH: f64 = 720.0;
+
+/// The width of a picture for a narrow screen, on which a wide one would be too small to read.
+pub(crate) const NARROW: f64 = 420.0;
 
 /// The margin of the page.
 pub(crate) const EDGE: f64 = 16.0;
@@ -55,8 +58,8 @@ impl<'a> Sheet<'a> {
         Sheet {
             figure,
             survey,
+            ink: Ink::new(canvas.width, plot.bottom),
             canvas,
-            ink: Ink::new(WIDTH, plot.bottom),
             plot,
             x,
             y,
@@ -110,7 +113,7 @@ impl Sheet<'_> {
         let space = Area {
             left: self.plot.left + 1.0,
             top: self.plot.top - 2.0,
-            right: WIDTH - 4.0,
+            right: self.canvas.width - 4.0,
             bottom: self.plot.bottom - 1.0,
         };
         // The best positions come first. A later one must be freer of data to be chosen.

@@ -5,14 +5,13 @@
 
 use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, TextShape};
 use crate::draw::Picture;
-use crate::sheet::WIDTH;
 use crate::style::{STYLE, ShapeStyle, Tone};
 use crate::text::{clean, escape};
 use std::fmt::Write as _;
 
 /// Writes the picture, with its style sheet if it is a file of its own.
 pub(crate) fn svg(page: &Picture, styled: bool) -> String {
-    let height = tenths(page.height);
+    let (width, height) = (tenths(page.canvas.width), tenths(page.height));
     let style = if styled {
         format!("<style>{STYLE}</style>\n")
     } else {
@@ -20,9 +19,9 @@ pub(crate) fn svg(page: &Picture, styled: bool) -> String {
     };
     let (class, paper) = (Tone::Paper.name(), Tone::Paper.light());
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"cento-figure\" role=\"img\" viewBox=\"0 0 {WIDTH} {height}\" \
-         width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\">\n<title>{}</title>\n<desc>{}</desc>\n{style}\
-         <rect class=\"cf-fill-{class}\" width=\"{WIDTH}\" height=\"{height}\" fill=\"{paper}\"/>\n{}</svg>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"cento-figure\" role=\"img\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\">\n<title>{}</title>\n<desc>{}</desc>\n{style}\
+         <rect class=\"cf-fill-{class}\" width=\"{width}\" height=\"{height}\" fill=\"{paper}\"/>\n{}</svg>\n",
         escape(&page.title),
         escape(&page.description),
         body(&page.canvas)

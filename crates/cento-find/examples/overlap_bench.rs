@@ -39,6 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         findings: output.to_owned(),
         again: true,
         progress: Progress::new(),
+        command: String::new(),
     };
     let sizes = [rows.parse()?, pages.parse()?];
     let report = bench::run(Path::new(rows_file), output, sizes, &params, &workplace)?;

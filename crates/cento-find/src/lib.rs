@@ -42,6 +42,7 @@
 //!     findings: corpus.join(FINDINGS),
 //!     again: false,
 //!     progress: cento_flow::Progress::new(),
+//!     command: String::new(),
 //! };
 //! let findings = copies(&pages, &CopiesParams::default(), &workplace)?;
 //! for row in findings.rows(PAIRS)? {
@@ -67,6 +68,7 @@ mod name_files;
 pub mod names;
 mod numbers;
 pub mod overlap;
+mod page_details;
 mod page_lists;
 mod page_origins;
 pub mod passages;
@@ -88,7 +90,11 @@ pub use corpus_pages::{ChunkTask, CorpusPages, PageFacts, TextTask};
 pub use error::{Error, Result};
 pub use executor::{FlowExecutor, LocalExecutor, with_executor};
 pub use numbers::{Numbers, UNSET};
+pub use page_details::{LinkTo, PageDetails};
 pub use page_origins::{PageOrigin, PageOrigins};
 pub use row_json::{draw, row_values};
-pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings};
+pub use run::{
+    FINDINGS, Findings, RUN, RunRecord, Workplace, has_stale_findings, known_findings,
+    verify_findings,
+};
 pub use tables::{read_row_range, read_rows, read_table, table_columns};

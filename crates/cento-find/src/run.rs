@@ -54,6 +54,9 @@ pub struct Workplace {
     pub again: bool,
     /// Reports progress to observers, and lets them stop the run.
     pub progress: Arc<Progress>,
+    /// The command that the user typed, quoted for a shell, to be recorded with the findings; empty
+    /// if there is none.
+    pub command: String,
 }
 
 /// The findings of a run.
@@ -83,6 +86,9 @@ pub struct RunRecord {
     pub corpora: Value,
     /// The version of the program.
     pub version: String,
+    /// The command that the user typed, quoted for a shell; empty if there was none.
+    #[serde(default)]
+    pub command: String,
     /// The summary of the analysis.
     pub summary: Value,
     /// The rows, bytes and seconds of each stage.
@@ -162,6 +168,7 @@ impl Workplace {
             parameters,
             corpora,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: self.command.clone(),
             summary: summary(&path, &report)?,
             report,
         };
@@ -274,6 +281,27 @@ pub fn known_findings(
         by_time.then_with(|| one.1.path.cmp(&other.1.path))
     });
     Ok(found.into_iter().map(|(_, findings)| findings).collect())
+}
+
+/// Returns whether an analysis has findings of other pages than these in a folder: of this corpus
+/// before pages were added, or of another version of cento. Labels of originals do not count: they
+/// are about other pages on purpose.
+pub fn has_stale_findings(folder: &Path, analysis: &str, source: &CorpusPages) -> Result<bool> {
+    let corpora = source.identity();
+    for path in folders_in(&folder.join(analysis))? {
+        if !path.join(RUN).is_file() {
+            continue;
+        }
+        let is_stale = read_findings(&path)?.is_none_or(|findings| {
+            let record = &findings.record;
+            let of_originals = record.parameters.pointer("/how/informed").is_some();
+            !of_originals && (record.corpora != corpora || record.revision != REVISION)
+        });
+        if is_stale {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Verifies all findings in a folder. Returns the number of runs, and an error for each corrupted

@@ -7,8 +7,8 @@ use crate::escape::{escape, link};
 use crate::format::{number, shortened};
 use crate::report::{Chapter, Report};
 use crate::section::{
-    ComparedPiece, Comparison, Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable,
-    Suggestion, TableHead,
+    ComparedPiece, Comparison, Excerpt, ExcerptPiece, ExcerptSource, FindingEvidence, ReportCell,
+    ReportTable, Suggestion, TableHead,
 };
 use crate::style::STYLE;
 
@@ -29,8 +29,8 @@ pub(crate) fn body(report: &Report) -> String {
     out
 }
 
-/// Renders the whole file.
-pub(crate) fn page(report: &Report) -> String {
+/// Renders what is before the content of a file: its head, and the begin of its body.
+pub(crate) fn head(title: &str, figure_style: &str) -> String {
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n");
     out.push_str(
@@ -39,10 +39,16 @@ pub(crate) fn page(report: &Report) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n",
     );
     out.push_str(&format!(
-        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{FIGURE_STYLE}</style>\n</head>\n<body>\n",
+        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{figure_style}</style>\n</head>\n<body>\n",
         env!("CARGO_PKG_VERSION"),
-        escape(&report.corpus)
+        escape(title)
     ));
+    out
+}
+
+/// Renders the whole file.
+pub(crate) fn page(report: &Report) -> String {
+    let mut out = head(&report.corpus, FIGURE_STYLE);
     header(&mut out, report);
     out.push_str("<main>\n");
     for chapter in &report.chapters {
@@ -62,6 +68,8 @@ fn header(out: &mut String, report: &Report) {
     for sentence in &report.introduction {
         paragraph(out, "", sentence);
     }
+    made(out, report);
+    opening(out, report);
     out.push_str("<ul class=\"tiles\">\n");
     for headline in report.all_headlines() {
         out.push_str(&format!(
@@ -71,23 +79,8 @@ fn header(out: &mut String, report: &Report) {
         ));
     }
     out.push_str("</ul>\n");
-    if report.chapters.is_empty() {
-        paragraph(
-            out,
-            "",
-            "There are no results for this corpus. The reasons are listed at the end of this page.",
-        );
-    } else {
-        out.push_str("<ul class=\"summary\">\n");
-        for chapter in &report.chapters {
-            for sentence in &chapter.section.sentences {
-                out.push_str(&format!(
-                    "<li dir=\"auto\">{}</li>\n",
-                    self::sentence(sentence)
-                ));
-            }
-        }
-        out.push_str("</ul>\n<nav><ul>\n");
+    if !report.chapters.is_empty() {
+        out.push_str("<nav><ul>\n");
         for chapter in &report.chapters {
             out.push_str(&format!(
                 "<li><a href=\"#{}\">{}</a></li>\n",
@@ -98,6 +91,56 @@ fn header(out: &mut String, report: &Report) {
         out.push_str("</ul></nav>\n");
     }
     out.push_str("</header>\n");
+}
+
+/// Says when, from what and by which command the report was made.
+fn made(out: &mut String, report: &Report) {
+    for sentence in &report.made {
+        paragraph(out, "muted", sentence);
+    }
+    if !report.command.is_empty() {
+        out.push_str(&format!(
+            "<p class=\"muted\">Command: <code>{}</code></p>\n",
+            escape(&report.command)
+        ));
+    }
+}
+
+/// Renders the findings that the report opens with, each with a link to its evidence.
+fn opening(out: &mut String, report: &Report) {
+    if report.chapters.is_empty() {
+        paragraph(
+            out,
+            "",
+            "There are no results for this corpus. The reasons are listed at the end of this page.",
+        );
+        return;
+    }
+    let findings = report.findings();
+    if findings.is_empty() {
+        let nothing = report.nothing_found();
+        let nothing = nothing.as_deref().unwrap_or(
+            "None of the analyses below has a result that concerns whole pages or passages.",
+        );
+        paragraph(out, "findings-none", nothing);
+        return;
+    }
+    out.push_str("<ol class=\"findings\">\n");
+    for (chapter, finding) in &findings {
+        out.push_str(&format!(
+            "<li dir=\"auto\">{} <a href=\"#{}\">Evidence</a></li>\n",
+            sentence(&finding.sentence),
+            escape(&finding.evidence.anchor(&chapter.id))
+        ));
+    }
+    out.push_str("</ol>\n");
+    if findings.len() > 1 {
+        paragraph(
+            out,
+            "muted",
+            "Ranked by the number of pages that a finding concerns, at most one for each analysis.",
+        );
+    }
 }
 
 /// Renders one chapter as a `<section>` element.
@@ -128,31 +171,44 @@ fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
         out.push_str("<div class=\"figures\">\n");
         for drawing in &chapter.drawings {
             out.push_str(&format!(
-                "<figure>{}</figure>\n",
-                drawing.figure.svg_for_page()
+                "<figure><div class=\"broad\">{}</div><div class=\"narrow\">{}</div></figure>\n",
+                drawing.figure.svg_for_page(),
+                drawing.figure.svg_for_narrow_page()
             ));
         }
         out.push_str("</div>\n");
     }
-    for table in &chapter.section.tables {
-        self::table(out, table, root);
+    for (at, table) in chapter.section.tables.iter().enumerate() {
+        let id = FindingEvidence::Table(at).anchor(&chapter.id);
+        self::table(out, table, &id, root);
     }
     if !chapter.section.excerpts.is_empty() {
         out.push_str("<h3>excerpts, marked by source</h3>\n");
-        for excerpt in &chapter.section.excerpts {
-            self::excerpt(out, excerpt, root, true);
+        for (at, excerpt) in chapter.section.excerpts.iter().enumerate() {
+            let id = FindingEvidence::Excerpt(at).anchor(&chapter.id);
+            self::excerpt(out, excerpt, &id, root, true);
         }
     }
     if !chapter.section.comparisons.is_empty() {
         out.push_str("<h3>passages side by side, differing words marked</h3>\n");
-        for comparison in &chapter.section.comparisons {
-            self::comparison(out, comparison, root, true);
+        for (at, comparison) in chapter.section.comparisons.iter().enumerate() {
+            let id = FindingEvidence::Comparison(at).anchor(&chapter.id);
+            self::comparison(out, comparison, &id, root, true);
         }
     }
     suggestions(out, &chapter.section.suggestions);
+    out.push_str("<p class=\"muted\">");
+    if let Some(command) = &chapter.run_by {
+        out.push_str(&format!("Run by: <code>{}</code><br />", escape(command)));
+    }
+    if !chapter.command.is_empty() {
+        out.push_str(&format!(
+            "This section alone: <code>{}</code><br />",
+            escape(&chapter.command)
+        ));
+    }
     out.push_str(&format!(
-        "<p class=\"muted\">Command: <code>{}</code><br />Results: <code>{}</code></p>\n</section>\n",
-        escape(&chapter.command),
+        "Tables: <code>{}</code></p>\n</section>\n",
         escape(&chapter.results)
     ));
 }
@@ -201,7 +257,7 @@ fn sentence(text: &str) -> String {
     escape(text).replace(" %", "\u{a0}%")
 }
 
-fn paragraph(out: &mut String, class: &str, text: &str) {
+pub(crate) fn paragraph(out: &mut String, class: &str, text: &str) {
     let class = match class {
         "" => String::new(),
         class => format!(" class=\"{class}\""),
@@ -233,17 +289,35 @@ fn address(address: &str, root: &str) -> String {
     }
 }
 
-fn table(out: &mut String, table: &ReportTable, root: &str) {
+fn table(out: &mut String, table: &ReportTable, id: &str, root: &str) {
     if table.rows.is_empty() {
         return;
     }
-    out.push_str(&format!("<h3>{}</h3>\n", escape(&table.title)));
+    out.push_str(&format!(
+        "<h3 id=\"{}\">{}</h3>\n",
+        escape(id),
+        escape(&table.title)
+    ));
     rows(out, table, &[], root);
-    if table.more > 0 {
-        out.push_str(&format!(
+    match (table.more, table.command.as_str()) {
+        (0, _) => {}
+        (more, "") => out.push_str(&format!(
             "<p class=\"muted\">and {} more</p>\n",
-            number(table.more)
-        ));
+            number(more)
+        )),
+        (more, command) => out.push_str(&format!(
+            "<p class=\"muted\">and {} more: <code>{}</code></p>\n",
+            number(more),
+            escape(command)
+        )),
+    }
+}
+
+/// Returns the attribute of an element that can be linked to.
+fn id_attribute(id: &str) -> String {
+    match id {
+        "" => String::new(),
+        id => format!(" id=\"{}\"", escape(id)),
     }
 }
 
@@ -304,9 +378,10 @@ pub(crate) fn rows(out: &mut String, table: &ReportTable, heads: &[TableHead], r
 }
 
 /// Renders an excerpt. Without `links`, no address leads out of the page.
-pub(crate) fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str, links: bool) {
+pub(crate) fn excerpt(out: &mut String, excerpt: &Excerpt, id: &str, root: &str, links: bool) {
     out.push_str(&format!(
-        "<article>\n<p><strong>{}</strong></p>\n<p class=\"muted\">{}</p>\n<div class=\"quilt\">\n<div class=\"words\" dir=\"auto\">",
+        "<article{}>\n<p><strong>{}</strong></p>\n<p class=\"muted\">{}</p>\n<div class=\"quilt\">\n<div class=\"words\" dir=\"auto\">",
+        id_attribute(id),
         shown_address(&excerpt.page, root, links),
         escape(&excerpt.about)
     ));
@@ -375,9 +450,16 @@ fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str, li
 }
 
 /// Renders a comparison. Without `links`, no address leads out of the page.
-pub(crate) fn comparison(out: &mut String, comparison: &Comparison, root: &str, links: bool) {
+pub(crate) fn comparison(
+    out: &mut String,
+    comparison: &Comparison,
+    id: &str,
+    root: &str,
+    links: bool,
+) {
     out.push_str(&format!(
-        "<article>\n<p class=\"muted\">{}</p>\n<div class=\"sides\">\n",
+        "<article{}>\n<p class=\"muted\">{}</p>\n<div class=\"sides\">\n",
+        id_attribute(id),
         escape(&comparison.about)
     ));
     for (index, side) in comparison.sides.iter().enumerate() {

@@ -16,7 +16,8 @@
 //!   markup, control characters and overrides of the writing direction.
 //! * **Self-contained.** A report loads nothing and runs no script, and its content security policy
 //!   forbids both.
-//! * **Deterministic.** A report contains no times: the same data give the same bytes.
+//! * **Deterministic.** The same data give the same bytes. The only time in a report is that in
+//!   [`Report::made`], which a caller may leave out.
 //!
 //! # Example
 //!
@@ -33,7 +34,7 @@
 //!             ReportCell::Address("https://a.example/?a<b".to_owned()),
 //!             ReportCell::Bytes(1200),
 //!         ]],
-//!         more: 0,
+//!         ..ReportTable::default()
 //!     }],
 //!     ..Section::default()
 //! };
@@ -58,6 +59,7 @@
 //! ```
 
 mod escape;
+mod evidence;
 pub mod format;
 mod html;
 mod report;
@@ -67,9 +69,11 @@ mod style;
 mod tests;
 
 pub use escape::{escape, link};
-pub use report::{Chapter, Report, SkippedNotice};
+pub use evidence::{EvidenceEntry, EvidenceHead, evidence_end};
+pub use report::{Chapter, MOST_FINDINGS, Report, SkippedNotice};
 pub use section::{
     ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece, ExcerptSource,
-    Headline, Quote, ReportCell, ReportTable, Section, Suggestion, TableHead,
+    Finding, FindingEvidence, Headline, Quote, ReportCell, ReportTable, Section, Suggestion,
+    TableHead,
 };
 pub use style::STYLE;

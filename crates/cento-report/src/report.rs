@@ -7,13 +7,20 @@
 //! ```
 
 use crate::html;
-use crate::section::{Drawing, Headline, Section};
+use crate::section::{Drawing, Finding, Headline, Section};
+
+/// The most findings that a report opens with.
+pub const MOST_FINDINGS: usize = 5;
 
 /// A report about a corpus.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     /// The name of the corpus.
     pub corpus: String,
+    /// When it was made, and from what, in a few sentences.
+    pub made: Vec<String>,
+    /// The command that made it, quoted for a shell; empty if it is not known.
+    pub command: String,
     /// The corpus in a few sentences.
     pub introduction: Vec<String>,
     /// The most important numbers about the corpus itself.
@@ -36,7 +43,9 @@ pub struct Chapter {
     pub title: String,
     /// The question that the analysis answers.
     pub question: String,
-    /// The command that reproduces the results.
+    /// The command that was run, quoted for a shell, if it is known and is not that of the report.
+    pub run_by: Option<String>,
+    /// A command that computes the same results alone.
     pub command: String,
     /// The folder of the result tables.
     pub results: String,
@@ -61,6 +70,38 @@ impl Report {
         let chapters = self.chapters.iter();
         let of_chapters = chapters.flat_map(|chapter| &chapter.section.headlines);
         self.headlines.iter().chain(of_chapters)
+    }
+
+    /// Returns what the report opens with, each with the chapter of its evidence: at most
+    /// [`MOST_FINDINGS`], those that concern the most pages first.
+    pub fn findings(&self) -> Vec<(&Chapter, &Finding)> {
+        let chapters = self.chapters.iter();
+        let mut findings: Vec<(&Chapter, &Finding)> = chapters
+            .flat_map(|chapter| {
+                let findings = chapter.section.findings.iter();
+                findings.map(move |finding| (chapter, finding))
+            })
+            .collect();
+        // Stable: of equal numbers, the order of the chapters.
+        findings.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.pages));
+        findings.truncate(MOST_FINDINGS);
+        findings
+    }
+
+    /// Says what was searched for if nothing was found.
+    pub fn nothing_found(&self) -> Option<String> {
+        let chapters = || self.chapters.iter().map(|chapter| &chapter.section);
+        if chapters().any(|section| !section.findings.is_empty()) {
+            return None;
+        }
+        let absent: Vec<&str> = chapters()
+            .filter_map(|section| section.absent.as_deref())
+            .collect();
+        let (last, others) = absent.split_last()?;
+        Some(match others {
+            [] => format!("There are {last}."),
+            others => format!("There are {}, and {last}.", others.join(", ")),
+        })
     }
 
     /// Returns the figures with unique names for their files.

@@ -3,7 +3,7 @@
 //!
 //! All text may come from untrusted pages. Whoever shows it must escape it.
 
-use cento_figure::{Figure, Mark, Scale};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Scale};
 
 use crate::format::{number, percent, size};
 use crate::html;
@@ -13,6 +13,11 @@ use crate::html;
 pub struct Section {
     /// The one or two most important numbers.
     pub headlines: Vec<Headline>,
+    /// What a report may open with: at most one or two results.
+    pub findings: Vec<Finding>,
+    /// What was searched for and not found, as the continuation of "There are": `no duplicates`.
+    /// A report without findings consists of these.
+    pub absent: Option<String>,
     /// The results in sentences, the most important first.
     pub sentences: Vec<String>,
     /// Definitions and caveats for readers who want the details.
@@ -42,6 +47,43 @@ impl Headline {
         Headline {
             value: value.into(),
             label: label.into(),
+        }
+    }
+}
+
+/// A result that a report may open with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The result in one sentence.
+    pub sentence: String,
+    /// The number of pages that it concerns. Findings are ranked by it.
+    pub pages: u64,
+    /// Where its evidence is shown.
+    pub evidence: FindingEvidence,
+}
+
+/// The part of a section that shows the evidence of a finding, by its position in the section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FindingEvidence {
+    /// The whole section.
+    #[default]
+    Section,
+    /// A table.
+    Table(usize),
+    /// An excerpt.
+    Excerpt(usize),
+    /// A comparison.
+    Comparison(usize),
+}
+
+impl FindingEvidence {
+    /// Returns the `id` of the element in the chapter with an id.
+    pub fn anchor(self, chapter: &str) -> String {
+        match self {
+            FindingEvidence::Section => chapter.to_owned(),
+            FindingEvidence::Table(at) => format!("{chapter}-table-{}", at + 1),
+            FindingEvidence::Excerpt(at) => format!("{chapter}-excerpt-{}", at + 1),
+            FindingEvidence::Comparison(at) => format!("{chapter}-passage-{}", at + 1),
         }
     }
 }
@@ -88,9 +130,81 @@ impl Drawing {
         })
     }
 
+    /// Returns whether there are too few points for a picture: those of one or two values are
+    /// better read as a table.
+    pub fn is_too_small(&self) -> bool {
+        let points = self.figure.series.iter().map(|series| series.points.len());
+        points.sum::<usize>() < LEAST_POINTS
+    }
+
+    /// Returns the points as a table, for a drawing that [is too small](Drawing::is_too_small).
+    pub fn table(&self) -> ReportTable {
+        let figure = &self.figure;
+        let named = figure.series.len() > 1;
+        // The name of a category comes before its value.
+        let is_horizontal = matches!(figure.y.scale, Scale::Categories(_));
+        let mut columns = vec![figure.x.label.clone(), figure.y.label.clone()];
+        if is_horizontal {
+            columns.reverse();
+        }
+        if named {
+            columns.insert(0, "series".to_owned());
+        }
+        let mut rows = Vec::new();
+        for series in &figure.series {
+            for point in &series.points {
+                let x = match series.mark {
+                    Mark::Histogram => ReportCell::Text(format!(
+                        "{} to {}",
+                        axis_cell(&figure.x, point.x).text(),
+                        axis_cell(&figure.x, point.end).text()
+                    )),
+                    _ => axis_cell(&figure.x, point.x),
+                };
+                let mut row = vec![x, axis_cell(&figure.y, point.y)];
+                if is_horizontal {
+                    row.reverse();
+                }
+                if named {
+                    row.insert(0, ReportCell::Text(series.name.clone()));
+                }
+                rows.push(row);
+            }
+        }
+        // A label may be empty, as that of an axis of categories that explain themselves.
+        for column in columns.iter_mut().filter(|column| column.is_empty()) {
+            "kind".clone_into(column);
+        }
+        // A terminal shows the title as the heading of the first column.
+        let first = columns.first().map_or("", String::as_str);
+        ReportTable {
+            title: format!("{} {first}", figure.title),
+            columns,
+            rows,
+            ..ReportTable::default()
+        }
+    }
+
     /// Returns the data as CSV.
     pub fn csv(&self) -> String {
         self.data.clone().unwrap_or_else(|| self.figure.csv())
+    }
+}
+
+/// The fewest points of a picture.
+const LEAST_POINTS: usize = 3;
+
+/// Returns a value of an axis as a cell.
+fn axis_cell(axis: &Axis, value: f64) -> ReportCell {
+    match (&axis.scale, axis.format) {
+        (Scale::Categories(names), _) => {
+            let name = names.get(value.round().max(0.0) as usize);
+            ReportCell::Text(name.cloned().unwrap_or_default())
+        }
+        (_, NumberFormat::Share) => ReportCell::Share(value),
+        (_, NumberFormat::Bytes) => ReportCell::Bytes(value.round().max(0.0) as u64),
+        (_, NumberFormat::Count) => ReportCell::Count(value.round().max(0.0) as u64),
+        _ => ReportCell::Number(value),
     }
 }
 
@@ -105,6 +219,8 @@ pub struct ReportTable {
     pub rows: Vec<Vec<ReportCell>>,
     /// The number of further rows in the results.
     pub more: u64,
+    /// The command that lists all rows; empty if there is none.
+    pub command: String,
 }
 
 impl ReportTable {
@@ -122,7 +238,7 @@ impl Excerpt {
     /// `root`, and none of them leads out of the site.
     pub fn html(&self, root: &str) -> String {
         let mut out = String::new();
-        html::excerpt(&mut out, self, root, false);
+        html::excerpt(&mut out, self, "", root, false);
         out
     }
 }
@@ -132,7 +248,7 @@ impl Comparison {
     /// `root`, and none of them leads out of the site.
     pub fn html(&self, root: &str) -> String {
         let mut out = String::new();
-        html::comparison(&mut out, self, root, false);
+        html::comparison(&mut out, self, "", root, false);
         out
     }
 }

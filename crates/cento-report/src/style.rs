@@ -3,10 +3,10 @@
 /// The style sheet. Sources have the colours of figures and differ in their underlines too, because
 /// colour alone is not accessible.
 pub const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#1c2128;--muted:#57606a;--line:#d8dee4;--paper:#fff;--soft:#f6f8fa;--link:#0550ae;\
+:root{color-scheme:light dark;--ink:#1c2128;--muted:#57606a;--line:#d8dee4;--paper:#fff;--soft:#f6f8fa;--link:#0550ae;--edge:rgba(28,33,40,.35);\
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b5558c;--s5:#a06b00;--s6:#2b8cbe;--s7:#6e7781;--tint:16%;\
 --cento-ink:var(--ink);--cento-muted:var(--muted);--cento-paper:var(--paper)}
-@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--muted:#9aa4af;--line:#30363d;--paper:#0d1117;--soft:#161b22;--link:#79b8ff;\
+@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--muted:#9aa4af;--line:#30363d;--paper:#0d1117;--soft:#161b22;--link:#79b8ff;--edge:rgba(230,237,243,.45);\
 --s1:#58a6e8;--s2:#f0813f;--s3:#2fc497;--s4:#e29cc5;--s5:#f2b632;--s6:#a5d8f7;--s7:#a0a8b0;--tint:24%}}
 *{box-sizing:border-box}
 html{font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,\"Noto Sans\",sans-serif;\
@@ -25,16 +25,29 @@ nav ul{list-style:none;padding:0;margin:1rem 0;display:flex;flex-wrap:wrap;gap:.
 .tiles li{background:var(--soft);border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem}
 .tiles b{display:block;font-size:1.5rem;line-height:1.2;font-variant-numeric:tabular-nums}
 .tiles span{color:var(--muted);font-size:.875rem}
+.findings{padding-left:1.6rem;max-width:56rem;font-size:1.1rem;margin:1.25rem 0 .5rem}
+.findings li{margin:.5rem 0;overflow-wrap:anywhere}
+.findings a{white-space:nowrap;font-size:.95rem}
+.findings-none{font-size:1.1rem;margin:1.25rem 0}
+:target{scroll-margin-top:1rem}
+article:target,h3:target+.wide{outline:2px solid var(--link);outline-offset:.4rem;border-radius:.25rem}
+.facts{display:grid;grid-template-columns:minmax(7rem,auto) minmax(0,1fr);gap:.2rem .75rem;margin:.5rem 0;font-size:.9rem}
+.facts dt{color:var(--muted)}.facts dd{margin:0;overflow-wrap:anywhere}
 .summary{padding-left:1.2rem;max-width:52rem}
 .summary li{margin:.35rem 0;overflow-wrap:anywhere}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,36rem),1fr));gap:1.25rem;margin:1.25rem 0;align-items:start}
 .figures figure{margin:0;min-width:0;max-width:48rem;border:1px solid var(--line);border-radius:.5rem;padding:.75rem}
+.figures .narrow{display:none}
 .figures svg{display:block;width:100%;height:auto}
-.wide{overflow-x:auto}
+.wide{overflow-x:auto;background:\
+linear-gradient(to right,var(--paper) 40%,transparent) left/2.5rem 100% no-repeat local,\
+linear-gradient(to left,var(--paper) 40%,transparent) right/2.5rem 100% no-repeat local,\
+linear-gradient(to right,var(--edge),transparent) left/.8rem 100% no-repeat scroll,\
+linear-gradient(to left,var(--edge),transparent) right/.8rem 100% no-repeat scroll}
 table{border-collapse:collapse;min-width:min(100%,48rem);max-width:100%;font-size:.9rem}
 th,td{text-align:start;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line)}
 th{color:var(--muted);font-weight:600;white-space:nowrap}
-td{overflow-wrap:anywhere;min-width:5rem;overflow:hidden}
+td{overflow-wrap:anywhere;min-width:7rem;overflow:hidden}
 .n{text-align:end;white-space:nowrap;font-variant-numeric:tabular-nums;min-width:0}
 td:first-child{min-width:12rem}
 code,pre{font:.85rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
@@ -63,6 +76,8 @@ mark.s7{text-decoration-style:dotted;text-decoration-thickness:1px}
 footer{margin-top:3rem;padding-top:.5rem;border-top:1px solid var(--line)}footer h2{border:0;margin-top:0}
 .notes{color:var(--muted);font-size:.875rem;max-width:48rem}
 @media (max-width:48rem){.quilt,.sides{grid-template-columns:minmax(0,1fr)}}
+@media (max-width:36rem){.figures .broad{display:none}.figures .narrow{display:block}.figures figure{padding:.25rem}\
+body{padding:1rem .75rem 3rem}.facts{grid-template-columns:minmax(0,1fr)}.facts dd{margin-bottom:.4rem}}
 @media print{
 :root{color-scheme:light;--ink:#000;--muted:#444;--line:#bbb;--paper:#fff;--soft:#f6f6f6;--link:#000;\
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b5558c;--s5:#a06b00;--s6:#2b8cbe;--s7:#6e7781;--tint:16%;\

@@ -5,16 +5,46 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::{
-    Chapter, ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece,
-    ExcerptSource, Headline, Quote, Report, ReportCell, ReportTable, Section, SkippedNotice,
-    Suggestion,
+    Chapter, ComparedPiece, ComparedSide, Comparison, Drawing, EvidenceEntry, EvidenceHead,
+    Excerpt, ExcerptPiece, ExcerptSource, Finding, FindingEvidence, Headline, Quote, Report,
+    ReportCell, ReportTable, Section, SkippedNotice, Suggestion, evidence_end,
 };
+
+/// Returns a file of evidence in which every text is `text`.
+fn evidence_of(text: &str) -> String {
+    let head = EvidenceHead {
+        site: text.to_owned(),
+        summary: vec![text.to_owned()],
+        method: vec![text.to_owned()],
+        command: text.to_owned(),
+    };
+    let entry = EvidenceEntry {
+        number: 1,
+        page: vec![("Address", text.to_owned())],
+        reference: vec![("Address", text.to_owned())],
+        relation: vec![text.to_owned()],
+        passages: vec![Comparison {
+            about: text.to_owned(),
+            sides: [(); 2].map(|()| ComparedSide {
+                address: text.to_owned(),
+                pieces: vec![ComparedPiece::Differing(text.to_owned())],
+            }),
+        }],
+    };
+    format!("{}{}{}", head.html(), entry.html(), evidence_end())
+}
 
 /// Returns a report in which every text is `text`.
 fn report_of(text: &str) -> Report {
     let text = text.to_owned();
     let section = Section {
         headlines: vec![Headline::new(text.clone(), text.clone())],
+        findings: vec![Finding {
+            sentence: text.clone(),
+            pages: 1,
+            evidence: FindingEvidence::Comparison(0),
+        }],
+        absent: None,
         sentences: vec![text.clone()],
         notes: vec![text.clone()],
         tables: vec![ReportTable {
@@ -25,6 +55,7 @@ fn report_of(text: &str) -> Report {
                 ReportCell::Text(text.clone()),
             ]],
             more: 1,
+            command: text.clone(),
         }],
         excerpts: vec![Excerpt {
             page: text.clone(),
@@ -74,6 +105,7 @@ fn report_of(text: &str) -> Report {
         id: "copies".to_owned(),
         title: text.clone(),
         question: text.clone(),
+        run_by: Some(text.clone()),
         command: text.clone(),
         results: text.clone(),
         section,
@@ -85,6 +117,8 @@ fn report_of(text: &str) -> Report {
     };
     Report {
         corpus: text.clone(),
+        made: vec![text.clone()],
+        command: text.clone(),
         introduction: vec![text.clone()],
         headlines: vec![Headline::new(text.clone(), text.clone())],
         root: text,
@@ -129,10 +163,15 @@ const ATTACKS: [&str; 10] = [
 
 #[test]
 fn attacks_add_no_element_and_no_attribute() {
-    let plain = markup(&report_of("plain").html());
+    attacks_add_nothing(&|text| report_of(text).html());
+    attacks_add_nothing(&evidence_of);
+}
+
+fn attacks_add_nothing(page_of: &dyn Fn(&str) -> String) {
+    let plain = markup(&page_of("plain"));
     assert!(plain.is_ok(), "{plain:?}");
     for attack in ATTACKS {
-        let attacked = markup(&report_of(attack).html());
+        let attacked = markup(&page_of(attack));
         let (elements, attributes, targets) = attacked.clone().unwrap_or_default();
         let (known, usual, _) = plain.clone().unwrap_or_default();
         assert!(attacked.is_ok(), "{attack}: {attacked:?}");
@@ -173,6 +212,85 @@ proptest! {
         let parsed = markup(&report_of(&text).html());
         prop_assert!(parsed.is_ok(), "{:?}", parsed);
     }
+}
+
+#[test]
+fn a_report_opens_with_the_five_findings_that_concern_the_most_pages() {
+    let finding = |pages: u64| Finding {
+        sentence: format!("{pages} pages."),
+        pages,
+        evidence: FindingEvidence::Table(1),
+    };
+    let chapter = |id: &str, pages: &[u64], absent: &str| Chapter {
+        id: id.to_owned(),
+        section: Section {
+            findings: pages.iter().map(|&pages| finding(pages)).collect(),
+            absent: (!absent.is_empty()).then(|| absent.to_owned()),
+            ..Section::default()
+        },
+        ..Chapter::default()
+    };
+    let report = Report {
+        chapters: vec![
+            chapter("copies", &[3, 9], ""),
+            chapter("reuse", &[9, 1], ""),
+            chapter("quilts", &[4, 2], ""),
+        ],
+        ..Report::default()
+    };
+    let found = report.findings();
+    let found: Vec<(&str, u64)> = found
+        .iter()
+        .map(|(chapter, finding)| (chapter.id.as_str(), finding.pages))
+        .collect();
+    let expected = [
+        ("copies", 9),
+        ("reuse", 9),
+        ("quilts", 4),
+        ("copies", 3),
+        ("quilts", 2),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(report.nothing_found(), None);
+    assert!(
+        report
+            .html()
+            .contains("<a href=\"#quilts-table-2\">Evidence</a>")
+    );
+
+    let nothing = Report {
+        chapters: vec![
+            chapter("copies", &[], "no duplicates"),
+            chapter("discover", &[], ""),
+            chapter("quilts", &[], "no quilts"),
+        ],
+        ..Report::default()
+    };
+    let said = nothing.nothing_found().unwrap_or_default();
+    assert_eq!(said, "There are no duplicates, and no quilts.");
+    assert!(nothing.html().contains(&said));
+}
+
+#[test]
+fn a_figure_of_two_points_is_a_table() {
+    let figure = |points: &[(f64, f64)]| {
+        let axis = |label: &str| {
+            cento_figure::Axis::linear(label).format(cento_figure::NumberFormat::Count)
+        };
+        let figure = cento_figure::Figure::new("How many?", axis("Pages"), axis("Groups"));
+        let mark = cento_figure::Mark::Points;
+        Drawing::new(
+            "sizes",
+            figure.series(cento_figure::Series::new("groups", mark, points.to_vec())),
+        )
+    };
+    let small = figure(&[(2.0, 40.0), (3.0, 1.0)]);
+    assert!(small.is_too_small());
+    let table = small.table();
+    assert_eq!(table.title, "How many? Pages");
+    assert_eq!(table.columns, ["Pages", "Groups"]);
+    assert_eq!(table.rows[0], [ReportCell::Count(2), ReportCell::Count(40)]);
+    assert!(!figure(&[(2.0, 40.0), (3.0, 1.0), (4.0, 1.0)]).is_too_small());
 }
 
 #[test]

@@ -31,6 +31,12 @@ pub trait Analysis: Sync {
         true
     }
 
+    /// Returns why a scan does not run it on a corpus of this size unless it is asked to, or
+    /// nothing if it does.
+    fn too_large(&self, _corpus: &Profile) -> Option<String> {
+        None
+    }
+
     /// Its relative run time, for the progress bar of a scan; 10 is typical.
     fn weight(&self) -> u32 {
         10

@@ -27,8 +27,10 @@
 //! # Ok::<(), cento_scan::UnknownAnalysis>(())
 //! ```
 
+mod aligned;
 pub mod analyses;
 mod analysis;
+mod evidence;
 mod profile;
 mod report;
 mod scan;
@@ -37,10 +39,14 @@ mod stage_weights;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};
+pub use evidence::{
+    EvidenceMethod, SiteEvidence, evidence_file_names, evidence_head, evidence_sites,
+    for_each_evidence,
+};
 pub use profile::Profile;
-pub use report::build_report;
+pub use report::{ReportOptions, build_report};
 pub use scan::{
     FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus,
-    SkippedAnalysis, UnknownAnalysis, known_results,
+    SkippedAnalysis, UnknownAnalysis, add_known_results, known_results,
 };
 pub use stage_weights::{has_weights, stage_share};

@@ -1,6 +1,7 @@
 //! Builds the report of a corpus from the results of its analyses.
 //!
-//! A report contains no times: an interrupted scan that was resumed gives the same bytes.
+//! Without the time at which it is made ([`ReportOptions::time`]), a report depends on the results
+//! alone: an interrupted scan that was resumed gives the same bytes.
 
 use cento_find::{CorpusPages, Result};
 use cento_report::format::{counted, number, part_of, plural, size};
@@ -13,14 +14,28 @@ use crate::scan::{FinishedAnalysis, SkippedAnalysis};
 /// Causes of rejection that are named.
 const CAUSES: usize = 3;
 
-/// Summarises the results of all analyses, with at most `top` rows in each table.
+/// Inputs that are named.
+const INPUTS: usize = 3;
+
+/// How a report is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// The most rows of a table.
+    pub top: usize,
+    /// The time at which it is made, in milliseconds since 1970, to be shown.
+    pub time: Option<i64>,
+    /// The command that makes it, quoted for a shell; empty if there is none.
+    pub command: String,
+}
+
+/// Summarises the results of all analyses.
 pub fn build_report(
     source: &CorpusPages,
     corpus: &str,
     profile: &Profile,
     finished: &[FinishedAnalysis],
     skipped: &[SkippedAnalysis],
-    top: usize,
+    options: &ReportOptions,
 ) -> Result<Report> {
     let mut chapters = Vec::new();
     for FinishedAnalysis {
@@ -32,17 +47,27 @@ pub fn build_report(
             corpus,
             findings,
             profile,
-            top,
+            top: options.top,
         };
+        let mut section = analysis.summarise(&input)?;
         let mut drawings = analysis.figures(findings)?;
         drawings.retain(Drawing::has_content);
+        let (small, drawings): (Vec<Drawing>, Vec<Drawing>) =
+            drawings.into_iter().partition(Drawing::is_too_small);
+        // If nothing was found, a sentence says so.
+        if section.absent.is_none() {
+            section.tables.extend(small.iter().map(Drawing::table));
+        }
+        let run_by = &findings.record.command;
         chapters.push(Chapter {
             id: analysis.name().to_owned(),
             title: analysis.title().to_owned(),
             question: analysis.question().to_owned(),
+            run_by: Some(run_by.clone())
+                .filter(|run_by| !run_by.is_empty() && *run_by != options.command),
             command: analysis.command(corpus, &findings.record.parameters),
             results: findings.path.display().to_string(),
-            section: analysis.summarise(&input)?,
+            section,
             drawings,
         });
     }
@@ -53,12 +78,45 @@ pub fn build_report(
     let pages = plural(profile.pages, "page", "pages");
     Ok(Report {
         corpus: corpus.to_owned(),
+        made: made(source, profile, options)?,
+        command: options.command.clone(),
         introduction: introduction(profile),
         headlines: vec![Headline::new(number(profile.pages), pages)],
         root: profile.root.clone(),
         chapters,
         skipped: skipped.collect(),
     })
+}
+
+/// Says when a report was made, by which version, and from which inputs.
+fn made(source: &CorpusPages, profile: &Profile, options: &ReportOptions) -> Result<Vec<String>> {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut names = Vec::new();
+    for corpus in source.corpora() {
+        names.extend(corpus.inputs()?.into_iter().map(|(_, name)| name));
+    }
+    let mut shown: Vec<&str> = names.iter().take(INPUTS).map(String::as_str).collect();
+    let more = format!("{} more", number(names.len().saturating_sub(INPUTS) as u64));
+    if names.len() > INPUTS {
+        shown.push(&more);
+    }
+    Ok(vec![
+        match options.time {
+            Some(millis) => {
+                let time = cento_text::date::render(millis);
+                let (day, rest) = time.split_once('T').unwrap_or((&time, ""));
+                let minutes = rest.get(..5).unwrap_or_default();
+                format!("Made on {day} at {minutes} UTC with cento {version}.")
+            }
+            None => format!("Made with cento {version}."),
+        },
+        format!(
+            "From {} of {}: {}.",
+            counted(profile.all_pages, "page", "pages"),
+            counted(names.len() as u64, "input", "inputs"),
+            shown.join(", ")
+        ),
+    ])
 }
 
 /// Describes the corpus in sentences.

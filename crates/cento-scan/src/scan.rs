@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cento_file::Fault;
-use cento_find::{CorpusPages, Error, Findings, Result, Workplace, known_findings};
+use cento_find::{
+    CorpusPages, Error, Findings, Result, Workplace, has_stale_findings, known_findings,
+};
 use serde_json::Value;
 
 use crate::analyses::{analyses, analysis};
@@ -75,6 +77,14 @@ impl ScanPlan {
                 false => only.iter().any(|name| name == analysis.name()),
             };
             if !requested {
+                continue;
+            }
+            let too_large = match only.is_empty() {
+                true => analysis.too_large(profile),
+                false => None,
+            };
+            if let Some(reason) = too_large {
+                plan.skipped.push(SkippedAnalysis { analysis, reason });
                 continue;
             }
             match analysis.plan(profile) {
@@ -147,6 +157,64 @@ fn reason_to_skip(error: &Error) -> Option<String> {
     (error.fault() == Fault::Unsuitable).then(|| error.to_string())
 }
 
+/// Adds the newest results of all other analyses of the same pages to those of a scan, so that its
+/// report has them too. Analyses whose results are of other pages become skipped ones.
+pub fn add_known_results(
+    finished: &mut Vec<FinishedAnalysis>,
+    skipped: &mut Vec<SkippedAnalysis>,
+    source: &CorpusPages,
+    profile: &Profile,
+    folder: &Path,
+    corpus: &str,
+) -> Result<()> {
+    for &analysis in analyses() {
+        let name = analysis.name();
+        if finished.iter().any(|other| other.analysis.name() == name) {
+            continue;
+        }
+        let found = known_findings(folder, name, source)?;
+        match found.into_iter().next() {
+            Some(findings) => {
+                findings.verify()?;
+                skipped.retain(|other| other.analysis.name() != name);
+                finished.push(FinishedAnalysis {
+                    analysis,
+                    findings,
+                    time: Duration::ZERO,
+                });
+            }
+            None if skipped.iter().any(|other| other.analysis.name() == name) => {}
+            None if has_stale_findings(folder, name, source)? => {
+                let reason = stale(analysis, profile, corpus);
+                skipped.push(SkippedAnalysis { analysis, reason });
+            }
+            None => {}
+        }
+    }
+    finished.sort_by_key(|finished| place(finished.analysis));
+    skipped.sort_by_key(|skipped| place(skipped.analysis));
+    Ok(())
+}
+
+/// Returns the position of an analysis in a report.
+fn place(analysis: &dyn Analysis) -> usize {
+    let all = analyses().iter();
+    let same = |other: &&dyn Analysis| other.name() == analysis.name();
+    all.copied()
+        .position(|other| same(&other))
+        .unwrap_or(usize::MAX)
+}
+
+/// Says that the results of an analysis are not shown because they are of other pages.
+fn stale(analysis: &dyn Analysis, profile: &Profile, corpus: &str) -> String {
+    let reason = "the earlier results are not shown, because the corpus has changed since or \
+                  another version of cento computed them";
+    match analysis.plan(profile) {
+        Ok(parameters) => format!("{reason}: {}", analysis.command(corpus, &parameters)),
+        Err(_) => reason.to_owned(),
+    }
+}
+
 /// Returns the newest results of each analysis for a corpus, and the analyses without results.
 pub fn known_results(
     source: &CorpusPages,
@@ -165,6 +233,10 @@ pub fn known_results(
                     findings,
                     time: Duration::ZERO,
                 });
+            }
+            (None, _) if has_stale_findings(folder, analysis.name(), source)? => {
+                let reason = stale(analysis, profile, corpus);
+                skipped.push(SkippedAnalysis { analysis, reason });
             }
             (None, _) if !analysis.by_default() => {}
             (None, Err(reason)) => skipped.push(SkippedAnalysis { analysis, reason }),

@@ -14,7 +14,8 @@ use cento_flow::table_row;
 use cento_report::{Drawing, Section};
 use cento_scan::analyses::copies::Copies;
 use cento_scan::{
-    Analysis, FinishedAnalysis, Profile, ScanPlan, ScanProgress, SectionInput, build_report,
+    Analysis, FinishedAnalysis, Profile, ReportOptions, ScanPlan, ScanProgress, SectionInput,
+    build_report,
 };
 use cento_store::Build;
 use serde_json::{Value, json};
@@ -72,6 +73,7 @@ impl Sandbox {
             findings: self.folder.path().join(FINDINGS),
             again: false,
             progress: cento_flow::Progress::new(),
+            command: String::new(),
         }
     }
 
@@ -117,7 +119,10 @@ fn an_analysis_below_its_memory_minimum_is_skipped_with_the_reason() {
         &profile,
         &finished,
         &plan.skipped,
-        10,
+        &ReportOptions {
+            top: 10,
+            ..ReportOptions::default()
+        },
     )
     .unwrap();
     assert_eq!(report.chapters.len(), 1);

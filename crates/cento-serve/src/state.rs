@@ -11,7 +11,7 @@ use cento_find::{CorpusPages, Findings, detect, known_findings};
 use cento_flow::{TableName, TableRow};
 use cento_labels::Labels;
 use cento_report::format::{counted, size};
-use cento_scan::{Profile, build_report, known_results};
+use cento_scan::{Profile, ReportOptions, build_report, known_results};
 use cento_store::Corpus;
 use tokio::sync::Semaphore;
 
@@ -149,7 +149,11 @@ impl SiteState {
         let corpus = settings.corpus.display().to_string();
         let profile = Profile::of(&source)?;
         let (finished, skipped) = known_results(&source, &profile, folder, &corpus)?;
-        let report = build_report(&source, &corpus, &profile, &finished, &skipped, TOP)?;
+        let options = ReportOptions {
+            top: TOP,
+            ..ReportOptions::default()
+        };
+        let report = build_report(&source, &corpus, &profile, &finished, &skipped, &options)?;
         let lists = Lists::load(&source, folder, settings.memory)?;
         let labels = settings.labels.as_deref().map(Labels::open).transpose()?;
         let token = settings.token.as_deref();

@@ -9,6 +9,7 @@ use cento_store::Corpus;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
+use crate::command_line::typed_command;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
@@ -82,6 +83,7 @@ impl AnalysisArguments {
             findings: findings.unwrap_or_else(|| corpus.join(FINDINGS)),
             again: self.again,
             progress,
+            command: typed_command(),
         };
         let findings = analysis(&workplace);
         drop(meter);

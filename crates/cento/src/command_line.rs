@@ -10,6 +10,8 @@ use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+use cento_read::without_credentials;
+use cento_report::format::quoted;
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -257,6 +259,8 @@ fn moved(typed: &[OsString], values: &ManyValues, positional: &Arg) -> Vec<usize
 thread_local! {
     /// The options that were typed, by id, in the command of this thread.
     static TYPED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// The command of this thread, quoted for a shell.
+    static COMMAND: RefCell<String> = const { RefCell::new(String::new()) };
     /// The verb of the command of this thread.
     static VERB: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -273,10 +277,33 @@ pub(crate) fn definition() -> Command {
         .mut_subcommand(CONTAMINATION, aliases::contamination)
 }
 
+/// Returns the command of this thread as it was typed, quoted for a shell, without the credentials
+/// of URLs: reports show it.
+pub(crate) fn typed_command() -> String {
+    COMMAND.with_borrow(String::clone)
+}
+
+fn quoted_command(words: &[OsString]) -> String {
+    let mut command = "cento".to_owned();
+    for word in words.iter().skip(1) {
+        let word = word.to_string_lossy();
+        let shown = match word.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => {
+                format!("{option}={}", without_credentials(value))
+            }
+            _ => without_credentials(&word),
+        };
+        command.push(' ');
+        command.push_str(&quoted(&shown));
+    }
+    command
+}
+
 /// Parses the words of a command, the first of which is the name of the program, and remembers
 /// which options were typed.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let mut command = definition();
+    let typed_words = quoted_command(&words);
     let words = in_order(expanded(without_help_verb(words)), &mut command);
     let matches = command.try_get_matches_from_mut(words)?;
     let mut typed = Vec::new();
@@ -295,6 +322,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
         return Err(command.error(ErrorKind::MissingRequiredArgument, message));
     }
     TYPED.set(typed);
+    COMMAND.set(typed_words);
     VERB.set(matches.subcommand_name().map(str::to_owned));
     Arguments::from_arg_matches(&matches)
 }

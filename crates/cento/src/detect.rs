@@ -1,15 +1,15 @@
 //! `cento detect`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_figure::csv_cell;
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE,
-    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, detected_pages, grams, remove_detected,
-    thresholds,
+    COPIED_PASSAGES_TABLE, CopiedPassagesSummary, DetectParams, DetectSummary, GramsParams,
+    GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PLACES_TABLE, SITES_TABLE,
+    copied_passages, detect, detected_pages, grams, remove_detected, thresholds,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
@@ -30,10 +30,12 @@ use crate::command_error::CommandError;
 use crate::copies::check_folder;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::discover::{check_output, stop_list};
+use crate::evidence::{self, ComparedInputs};
 use crate::figures::FigureArguments;
 use crate::files::{cannot_write, write_with};
 use crate::originals::Originals;
 use crate::output::{Lines, clean, number, print, say, shortened, table};
+use crate::report::ReproducibleArguments;
 use crate::sample::SampleArguments;
 use crate::terminal::sentences;
 use crate::top::TopArguments;
@@ -55,6 +57,10 @@ use crate::truth::{rates_text, read_truth};
 #[command(mut_arg("top", |top| top.conflicts_with_all(["json", "sample"])))]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
+With --against, the main table is passages in CORPUS/findings/copied-passages: each passage that a
+page shares with an original, with address, title, dates, links and the words of both. A page and an
+original without a long passage have one row without it.
+
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
 matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
 both), copied (site, original), chunks (which label is where), labels (how often each was found),
@@ -76,6 +82,7 @@ words, and at least 6, are the label's. Runs in more than 64 labels are ignored 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
   cento detect crawl.cento --against mine/ --own mine.example --fuzzy
+  cento detect crawl.cento --against mine/ --own mine.example --evidence letters/
   cento detect training.jsonl --against benchmark.jsonl --against-field text=question --grams 8
   cento detect pages.jsonl --labels spam.labels --threshold 0.5 --filter -o clean/
   cento detect crawl.cento --labels spam.labels --threshold 0.5 --figures figures/")]
@@ -187,11 +194,21 @@ pub(crate) struct DetectArguments {
     )]
     pub(crate) output: Option<PathBuf>,
     /// Replace existing files
-    #[arg(long, requires = "filter", help_heading = "Output")]
+    ///
+    /// Those of --filter, or the folder of --evidence if it has nothing else than such files.
+    #[arg(long, conflicts_with = "sample", help_heading = "Output")]
     pub(crate) overwrite: bool,
     /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    /// With --against: write a folder with an HTML page for each site that has text of the
+    /// originals, to be sent to somebody: its pages with addresses, dates and hashes of their
+    /// payloads, and the shared passages beside the originals' words
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["labels", "grams", "sample"], help_heading = "Output")]
+    pub(crate) evidence: Option<PathBuf>,
+    /// Leave out the time at which it was made: the same data give the same bytes
+    #[arg(long, requires = "evidence", conflicts_with_all = ["labels", "grams", "sample"], help_heading = "Output")]
+    pub(crate) reproducible: bool,
     #[command(flatten)]
     pub(crate) top: TopArguments,
     #[command(flatten)]
@@ -224,6 +241,12 @@ impl DetectArguments {
             let because = "with --labels and a corpus";
             self.corpus.reading.check_unused(because)?;
         }
+        if self.overwrite && self.filter.is_none() && self.evidence.is_none() {
+            return Err(CommandError::usage(
+                "--overwrite has no effect without --filter or --evidence".to_owned(),
+                "it replaces the files that these options write",
+            ));
+        }
         if let Some(output) = &self.output {
             check_folder(&self.corpus.inputs, output)?;
             if let Some(named) = &self.filter {
@@ -243,13 +266,37 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     if let Some(k) = arguments.grams {
         return contamination(arguments, &corpus, k);
     }
-    let set = match &arguments.labels {
-        Some(path) => LabelSet::open(path)?,
-        None => labels_of_originals(arguments, &corpus)?,
+    if let Some(folder) = &arguments.evidence {
+        evidence::check_folder(folder, arguments.overwrite)?;
+    }
+    let (set, originals) = match &arguments.labels {
+        Some(path) => (LabelSet::open(path)?, None),
+        None => {
+            let originals = open_originals(arguments, &source)?;
+            let set = labels_of_originals(arguments, &corpus, &originals)?;
+            (set, Some(originals))
+        }
     };
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
         detect(&source, &set, &params, workplace)
     })?;
+    let shared = match &originals {
+        Some(originals) if source.has_text() => {
+            Some(arguments.analysis.run(&corpus.path, |workplace| {
+                copied_passages(&source, &originals.source, &set, &findings, workplace)
+            })?)
+        }
+        _ => None,
+    };
+    if let (Some(folder), Some(originals)) = (&arguments.evidence, &originals) {
+        let Some(shared) = &shared else {
+            return Err(CommandError::usage(
+                "the corpus was indexed without text, which --evidence shows".to_owned(),
+                "index it again without --no-text",
+            ));
+        };
+        write_evidence(arguments, &source, originals, shared, folder)?;
+    }
     let rates = match &arguments.truth {
         Some(path) => {
             let truth = read_truth(path)?;
@@ -272,13 +319,62 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
         return Ok(ExitCode::SUCCESS);
     }
-    if !arguments.analysis.export(&findings.table("sites"))? {
+    let main_table = match &shared {
+        Some(shared) => shared.table(COPIED_PASSAGES_TABLE.as_str()),
+        None => findings.table(SITES_TABLE.as_str()),
+    };
+    if !arguments.analysis.export(&main_table)? {
         print(&summary(arguments, &corpus, &set, &findings)?)?;
+        if let Some(shared) = &shared {
+            print(&shared_summary(shared)?)?;
+        }
         if let Some(rates) = &rates {
             print(&rates_text(rates)?)?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the folder of evidence.
+fn write_evidence(
+    arguments: &DetectArguments,
+    source: &CorpusPages,
+    originals: &Originals,
+    shared: &Findings,
+    folder: &Path,
+) -> Result<(), CommandError> {
+    let compared = ComparedInputs {
+        corpus: source,
+        originals: &originals.source,
+        against: &arguments.against,
+        min_length: arguments.min_length.unwrap_or(MIN_LENGTH),
+        own: &arguments.own,
+    };
+    let reproducible = ReproducibleArguments {
+        reproducible: arguments.reproducible,
+    };
+    let method = evidence::method(&compared, &reproducible)?;
+    let sites = evidence::write(shared, &method, folder, arguments.overwrite)?;
+    say(&clean(&format!(
+        "{}: evidence about {}, see index.html",
+        folder.display(),
+        counted(sites as u64, "site", "sites")
+    )));
+    Ok(())
+}
+
+/// Says where the passages of copying pages are.
+fn shared_summary(shared: &Findings) -> Result<String, CommandError> {
+    let counts: CopiedPassagesSummary = shared.summary()?;
+    Ok(match counts.pairs {
+        0 => String::new(),
+        pairs => format!(
+            "{} of a page and an original share {}: --out FILE.csv lists them side by side, and \
+             --evidence FOLDER writes a page for each site.\n",
+            counted(pairs, "pair", "pairs"),
+            counted(counts.passages, "passage", "passages"),
+        ),
+    })
 }
 
 /// Returns the domain of what was typed, which may have a scheme, a path or capitals.
@@ -380,6 +476,7 @@ const REMOVED: &str = "removed.csv";
 fn labels_of_originals(
     arguments: &DetectArguments,
     corpus: &OpenedCorpus,
+    originals: &Originals,
 ) -> Result<LabelSet, CommandError> {
     let source = &corpus.source;
     if let Some(output) = &arguments.write_labels {
@@ -387,7 +484,6 @@ fn labels_of_originals(
     }
     // The labels include the stops; `--no-stop` decides later whether they are used.
     let list: StopList = stop_list(&arguments.stop, false)?;
-    let originals = open_originals(arguments, source)?;
     originals.check_outputs(arguments.write_labels.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);

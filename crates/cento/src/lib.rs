@@ -19,6 +19,7 @@ mod corpora;
 mod corpus_input;
 mod detect;
 mod discover;
+mod evidence;
 mod figures;
 mod files;
 mod index;

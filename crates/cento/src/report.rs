@@ -4,14 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cento_file::{Output, is_standard_output};
 use cento_find::FINDINGS;
 use cento_report::Report;
-use cento_scan::{Profile, analyses, build_report, known_results};
+use cento_scan::{Profile, ReportOptions, analyses, build_report, known_results};
 use clap::Args;
 
 use crate::command_error::CommandError;
+use crate::command_line::typed_command;
 use crate::corpora::{check_no_input, open_corpora};
 use crate::figures::FigureArguments;
 use crate::files::cannot_write;
@@ -59,6 +61,34 @@ pub(crate) struct ReportArguments {
     /// Open the result in a browser
     #[arg(long)]
     open: bool,
+    #[command(flatten)]
+    reproducible: ReproducibleArguments,
+}
+
+/// Whether a report says when it was made.
+#[derive(Debug, Args)]
+pub(crate) struct ReproducibleArguments {
+    /// Leave out the time at which it was made: the same data give the same bytes
+    #[arg(long, help_heading = "Output")]
+    pub(crate) reproducible: bool,
+}
+
+impl ReproducibleArguments {
+    /// Returns the time to be shown, in milliseconds since 1970.
+    pub(crate) fn time(&self) -> Option<i64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let millis = now.and_then(|now| i64::try_from(now.as_millis()).ok());
+        millis.filter(|_| !self.reproducible)
+    }
+
+    /// Returns the options of a report.
+    pub(crate) fn options(&self, top: usize) -> ReportOptions {
+        ReportOptions {
+            top,
+            time: self.time(),
+            command: typed_command(),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
@@ -83,14 +113,8 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError>
             format!("run `cento scan {corpus}`"),
         ));
     }
-    let report = build_report(
-        &source,
-        &corpus,
-        &profile,
-        &finished,
-        &skipped,
-        arguments.top.rows(),
-    )?;
+    let options = arguments.reproducible.options(arguments.top.rows());
+    let report = build_report(&source, &corpus, &profile, &finished, &skipped, &options)?;
     let output = arguments.output.as_deref();
     let file = report_file(&report, output, &arguments.corpus)?;
     if let Some(folder) = &arguments.figures {

@@ -11,7 +11,7 @@ use cento_report::Report;
 use cento_scan::analyses::detect::Detect;
 use cento_scan::{
     Analysis, FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, Profile, ScanPlan, ScanProgress,
-    UnknownAnalysis, analyses, build_report,
+    UnknownAnalysis, add_known_results, analyses, build_report,
 };
 use cento_store::Corpus;
 use clap::Args;
@@ -19,7 +19,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::json;
 
 use crate::command_error::CommandError;
-use crate::command_line::{first_typed, refuse};
+use crate::command_line::{first_typed, refuse, typed_command};
 use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::figures::FigureArguments;
 use crate::index::{IndexRequest, UpdateArguments, updated};
@@ -27,7 +27,7 @@ use crate::machine::ResourceArguments;
 use crate::meter::Meter;
 use crate::output::{CellStyle, clean, findings_table, print_as, say};
 use crate::reading::{LimitArguments, ReadingArguments};
-use crate::report::{open, report_file};
+use crate::report::{ReproducibleArguments, open, report_file};
 use crate::terminal::{Stream, fitted, rows, wrapped};
 use crate::top::TopArguments;
 
@@ -87,6 +87,8 @@ pub(crate) struct ScanArguments {
     /// Open the result in a browser
     #[arg(long, help_heading = "Output")]
     open: bool,
+    #[command(flatten)]
+    reproducible: ReproducibleArguments,
     /// Print the seconds, rows and bytes of each stage
     #[arg(long, help_heading = "Output")]
     explain: bool,
@@ -119,19 +121,23 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
     let meter = Meter::start(&watch);
     let outcome = scan(arguments, &watch);
     drop(meter);
-    let (made, source, profile, plan, done) = outcome?;
+    let (made, source, profile, mut plan, mut done) = outcome?;
     let corpus = made.corpus.display().to_string();
     if arguments.explain {
         explain(&made, &done);
     }
-    let report = build_report(
+    // Results of earlier commands about the same pages stay in the report.
+    let folder = made.corpus.join(FINDINGS);
+    add_known_results(
+        &mut done,
+        &mut plan.skipped,
         &source,
-        &corpus,
         &profile,
-        &done,
-        &plan.skipped,
-        arguments.top.rows(),
+        &folder,
+        &corpus,
     )?;
+    let options = arguments.reproducible.options(arguments.top.rows());
+    let report = build_report(&source, &corpus, &profile, &done, &plan.skipped, &options)?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
         arguments
@@ -198,6 +204,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
         findings: made.corpus.join(FINDINGS),
         again: arguments.again,
         progress: Arc::clone(&watch.flow),
+        command: typed_command(),
     };
     let done = plan.run(&source, &workplace, watch)?;
     Ok((made, source, profile, plan, done))

@@ -91,7 +91,7 @@ fn labels_of_originals_find_the_copying_site() {
         }
     }
     // Both steps in one command.
-    let sites = sandbox.succeed(&[
+    let passages = sandbox.succeed(&[
         "detect",
         "c.cento",
         "--against",
@@ -100,19 +100,20 @@ fn labels_of_originals_find_the_copying_site() {
         "mine.example",
         "--json",
     ]);
-    let sites: Vec<Value> = sites
+    let passages: Vec<Value> = passages
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_default())
         .collect();
-    assert_eq!(sites.len(), 1, "{sites:?}");
-    assert_eq!(
-        (
-            &sites[0]["site"],
-            &sites[0]["originals"],
-            &sites[0]["flagged"]
-        ),
-        (&json!("thief.example/"), &json!(2), &json!(true))
-    );
+    assert_eq!(passages.len(), 2, "{passages:?}");
+    for passage in &passages {
+        assert_eq!(passage["site"], json!("thief.example"));
+        assert_eq!(passage["earlier"], json!("unknown"));
+        assert_eq!(passage["links"], json!("no-address"));
+    }
+    let first = &passages[0];
+    assert_eq!(first["page"], json!("http://thief.example/a/1"));
+    let words = |name: &str| first[name].as_str().unwrap_or_default().to_owned();
+    assert!(words("text").contains(FOX) && words("original_text").contains(FOX));
     // No temporary folder remains.
     let mut left = std::fs::read_dir(std::env::temp_dir())
         .into_iter()
@@ -392,4 +393,128 @@ fn help_is_unchanged() {
     }
     assert_snapshot!(sandbox.run(&["labels", "--help"]));
     assert_snapshot!(sandbox.run(&["labels", "review", "--help"]));
+}
+
+/// Issue 23.
+#[test]
+fn evidence_has_a_page_for_each_site_with_dates_hashes_and_neutral_words() {
+    let sandbox = Sandbox::new();
+    let attack = "<script>document.title='run'</script>";
+    let rows = [
+        // Published later than the original, without a link.
+        (
+            "http://copy.example/1",
+            "2021-05-06",
+            format!("{FOX}\n\n{SECOND}"),
+        ),
+        // Nobody knows when it was published; its host is hostile.
+        (
+            "http://..%2f%2e.example/x",
+            "",
+            format!("{attack}\n\n{FOX}"),
+        ),
+        (
+            "http://other.example/",
+            "2021-05-06",
+            "Nothing of it is here at all.".to_owned(),
+        ),
+    ];
+    let lines: String = rows
+        .iter()
+        .map(|(url, date, text)| {
+            let row = json!({ "url": url, "title": attack, "date": date, "text": text });
+            format!("{row}\n")
+        })
+        .collect();
+    sandbox.write("crawl.jsonl", lines);
+    let original = json!({
+        "url": "http://mine.example/fox", "date": "2020-01-02", "text": format!("{FOX}\n\n{SECOND}"),
+    });
+    sandbox.write("mine.jsonl", format!("{original}\n"));
+    sandbox.succeed(&["index", "crawl.jsonl", "-o", "c.cento"]);
+    let detect = [
+        "detect",
+        "c.cento",
+        "--against",
+        "mine.jsonl",
+        "--evidence",
+        "letters",
+    ];
+    let reproducible = [&detect[..], &["--reproducible"]].concat();
+    sandbox.succeed(&reproducible);
+    let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap_or_default();
+    let page = read("letters/copy.example.html");
+    for expected in [
+        "published later than the reference text (page: published 2021-05-06; the reference text: \
+         published 2020-01-02)",
+        "The page links neither to the reference text nor to its domain.",
+        "SHA-1 of the payload",
+        "sha1:",
+        "Compared with cento ",
+        "cento detect c.cento --against mine.jsonl --evidence letters --reproducible",
+        "&lt;script&gt;",
+        "loads nothing from the network",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+    assert!(!page.contains("<script") && !page.contains("Compared on "));
+    for accusation in ["copied from", "stole", "plagiar", "thief"] {
+        assert!(!page.to_lowercase().contains(accusation), "{accusation}");
+    }
+    let names: Vec<String> = std::fs::read_dir(sandbox.path("letters"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    let index = read("letters/index.html");
+    for name in names.iter().filter(|name| *name != "index.html") {
+        assert!(
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+        );
+        assert!(index.contains(&format!("href=\"{name}\"")), "{name}");
+        // The dates of the other page do not decide.
+        if name != "copy.example.html" {
+            let page = read(&format!("letters/{name}"));
+            assert!(
+                page.contains("Their dates do not say which is earlier"),
+                "{page}"
+            );
+        }
+    }
+    // An existing folder is kept unless it is to be replaced, and a foreign one always.
+    let refused = sandbox.run(&reproducible);
+    assert!(
+        refused.contains("letters exists") && refused.contains("--overwrite"),
+        "{refused}"
+    );
+    sandbox.succeed(&[&reproducible[..], &["--overwrite"]].concat());
+    assert_eq!(
+        read("letters/copy.example.html").replace(" --overwrite", ""),
+        page
+    );
+    sandbox.write("letters/precious.txt", "words");
+    let refused = sandbox.run(&[&reproducible[..], &["--overwrite"]].concat());
+    assert!(
+        refused.contains("is not a folder of --evidence"),
+        "{refused}"
+    );
+    // Nothing is left beside it.
+    let beside = std::fs::read_dir(sandbox.path("."))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let left = beside.filter(|entry| entry.file_name().to_string_lossy().starts_with("cento-"));
+    assert_eq!(left.count(), 0);
+    // With the time.
+    std::fs::remove_dir_all(sandbox.path("letters")).unwrap_or_default();
+    sandbox.succeed(&detect);
+    assert!(read("letters/copy.example.html").contains("Compared on 2"));
+    // The report shows the same pages.
+    sandbox.succeed(&["report", "c.cento"]);
+    let report = read("c.cento/report.html");
+    assert!(report.contains("<h2>Text shared with your originals</h2>"));
+    assert!(report.contains("href=\"#copied-passages-passage-1\""));
 }

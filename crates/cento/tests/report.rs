@@ -208,6 +208,40 @@ fn a_hostile_corpus_fetches_nothing_and_runs_nothing() {
     assert!(!page.to_ascii_lowercase().contains("href=\"javascript"));
 }
 
+/// Issue 23.
+#[test]
+fn a_report_does_not_scroll_sideways_on_a_narrow_screen() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let sandbox = Sandbox::new();
+    hostile(&sandbox);
+    sandbox.succeed(&["scan", "hostile.jsonl", "-o", "hostile.cento"]);
+    let report = std::fs::read_to_string(sandbox.path("hostile.cento/report.html")).unwrap();
+    // Chromium has a least width for its windows: the report is in a frame of 400 pixels, which
+    // allows scripts for the measurement.
+    let report = report.replace("default-src 'none'; ", "");
+    sandbox.write("report.html", report);
+    sandbox.write(
+        "frame.html",
+        "<!doctype html><title>unmeasured</title><iframe src=\"report.html\" width=\"400\" \
+         height=\"900\" onload=\"const root = this.contentDocument.documentElement; \
+         document.title = root.scrollWidth + ' of ' + this.contentWindow.innerWidth\"></iframe>",
+    );
+    let page = browser.run(
+        &sandbox.path("profile"),
+        &sandbox.path("frame.html"),
+        &["--dump-dom", "--allow-file-access-from-files"],
+    );
+    let page = String::from_utf8(page).unwrap();
+    let (_, title) = page.split_once("<title>").unwrap();
+    let (title, _) = title.split_once("</title>").unwrap();
+    let (scrolled, inner) = title.split_once(" of ").unwrap();
+    let (scrolled, inner): (u32, u32) = (scrolled.parse().unwrap(), inner.parse().unwrap());
+    assert_eq!(inner, 400);
+    assert!(scrolled <= inner, "{scrolled} of {inner} pixels");
+}
+
 #[test]
 fn the_figures_are_drawn_in_light_and_in_dark() {
     let Some(browser) = Browser::find() else {

@@ -31,6 +31,21 @@ fn report(sandbox: &Sandbox, name: &str) -> String {
     fs::read_to_string(sandbox.path(name)).unwrap()
 }
 
+/// Returns a report without the commands that were run, which differ between ways to make the same
+/// report.
+fn results(sandbox: &Sandbox, name: &str) -> String {
+    let page = report(sandbox, name);
+    let lines = page.lines().map(|line| match line.split_once("Run by: ") {
+        Some((before, after)) => {
+            let rest = after.split_once("<br />").map_or("", |(_, rest)| rest);
+            format!("{before}{rest}\n")
+        }
+        None => format!("{line}\n"),
+    });
+    let is_result = |line: &String| !line.starts_with("<p class=\"muted\">Command: ");
+    lines.filter(is_result).collect()
+}
+
 /// Returns the records of all runs with their modification times.
 fn records(sandbox: &Sandbox) -> std::io::Result<Vec<(PathBuf, SystemTime)>> {
     let mut records = Vec::new();
@@ -85,7 +100,15 @@ fn labels_of_the_user_are_detected() {
 #[test]
 fn a_scan_prints_a_summary_and_writes_a_report() {
     let sandbox = crawl();
-    let scan = ["scan", "s/crawl", "-o", "s.cento", "--figures", "figures"];
+    let scan = [
+        "scan",
+        "s/crawl",
+        "-o",
+        "s.cento",
+        "--figures",
+        "figures",
+        "--reproducible",
+    ];
     assert_snapshot!(sandbox.run(&scan));
     let page = report(&sandbox, "s.cento/report.html");
     for heading in [
@@ -102,7 +125,8 @@ fn a_scan_prints_a_summary_and_writes_a_report() {
     // The words of a quilt are marked by source.
     assert!(page.contains("<mark class=\"s1\">") && page.contains("<blockquote"));
     let figures = fs::read_dir(sandbox.path("figures")).map(Iterator::count);
-    assert_eq!(figures.unwrap_or(0), 2 * page.matches("<svg ").count());
+    // Each figure is drawn for broad and for narrow screens, and written as SVG and CSV.
+    assert_eq!(figures.unwrap_or(0), page.matches("<svg ").count());
 
     // The same command uses the cached results, and so does `cento report`.
     let written = records(&sandbox).unwrap();
@@ -111,10 +135,124 @@ fn a_scan_prints_a_summary_and_writes_a_report() {
     assert!(again.contains("Next steps"));
     assert_eq!(records(&sandbox).unwrap(), written);
     assert_eq!(report(&sandbox, "s.cento/report.html"), page);
-    sandbox.succeed(&["report", "s.cento", "-o", "alone.html"]);
-    assert_eq!(report(&sandbox, "alone.html"), page);
-    sandbox.succeed(&["scan", "s.cento", "--report", "of-corpus.html"]);
-    assert_eq!(report(&sandbox, "of-corpus.html"), page);
+    let page = results(&sandbox, "s.cento/report.html");
+    sandbox.succeed(&["report", "s.cento", "-o", "alone.html", "--reproducible"]);
+    assert_eq!(results(&sandbox, "alone.html"), page);
+    let of_corpus = ["scan", "s.cento", "--report", "of-corpus.html"];
+    sandbox.succeed(&[&of_corpus[..], &["--reproducible"]].concat());
+    assert_eq!(results(&sandbox, "of-corpus.html"), page);
+}
+
+/// A work, and a longer one that contains nearly all of it, both as long as books; dated in years
+/// before 1970.
+fn works(sandbox: &Sandbox) {
+    let mut random = Random(23);
+    let paragraphs: Vec<String> = (0..2500).map(|_| random.paragraph(70)).collect();
+    let others: Vec<String> = (0..1500).map(|_| random.paragraph(70)).collect();
+    let (shared, own) = paragraphs.split_at(2312);
+    let short = [shared, own].concat().join("\n\n");
+    let long = [&others[..700], shared, &others[700..]]
+        .concat()
+        .join("\n\n");
+    assert!(short.len() > 1_000_000);
+    let mut lines = String::new();
+    let works = [("short", &short, "0850"), ("long", &long, "1811-05-03")];
+    for (name, text, date) in works {
+        let row = serde_json::json!({ "url": name, "title": name, "text": text, "date": date });
+        lines.push_str(&format!("{row}\n"));
+    }
+    for other in 0..9 {
+        let text: Vec<String> = (0..20).map(|_| random.paragraph(70)).collect();
+        let row = serde_json::json!({ "url": format!("other{other}"), "text": text.join("\n\n") });
+        lines.push_str(&format!("{row}\n"));
+    }
+    sandbox.write("works.jsonl", lines);
+}
+
+/// Issue 23.
+#[test]
+fn a_work_that_contains_most_of_another_opens_the_report_with_the_passage_and_the_dates() {
+    let sandbox = Sandbox::new();
+    works(&sandbox);
+    sandbox.succeed(&["scan", "works.jsonl", "-o", "w.cento"]);
+    let page = report(&sandbox, "w.cento/report.html");
+    let (_, opening) = page
+        .split_once("<ol class=\"findings\">")
+        .unwrap_or_default();
+    let (opening, _) = opening.split_once("</ol>").unwrap_or_default();
+    let finding = opening
+        .lines()
+        .find(|line| line.contains("href=\"#reuse-passage-1\""));
+    let finding = finding.unwrap_or_default();
+    assert!(finding.contains("2 of 11 pages"), "{opening}");
+    assert!(finding.contains("short is found by 9"), "{opening}");
+    assert!(
+        finding.contains("published 0850-01-01") && finding.contains("published 1811-05-03"),
+        "{opening}"
+    );
+    // The evidence is on the page.
+    assert!(page.contains("<article id=\"reuse-passage-1\">"));
+    assert!(page.contains("<article id=\"passages-passage-1\">"));
+    assert!(opening.matches("<li ").count() <= 5);
+}
+
+/// Issue 23.
+#[test]
+fn a_report_says_when_and_from_what_it_was_made_and_shows_the_commands_that_were_run() {
+    let sandbox = Sandbox::new();
+    for page in 0..3 {
+        sandbox.write(
+            &format!("my notes/{page}.txt"),
+            "one two three four five six",
+        );
+    }
+    sandbox.succeed(&["scan", "my notes", "-o", "n.cento", "--only", "copies"]);
+    let page = report(&sandbox, "n.cento/report.html");
+    assert!(page.contains("Made on 2"), "{page}");
+    assert!(page.contains("From 3 pages of 3 inputs: "));
+    let command = "cento scan &#39;my notes&#39; -o n.cento --only copies";
+    assert!(page.contains(&format!("Command: <code>{command}</code>")));
+    sandbox.succeed(&["report", "n.cento", "--reproducible"]);
+    let page = report(&sandbox, "n.cento/report.html");
+    assert!(!page.contains("Made on ") && page.contains("Made with cento "));
+    assert!(page.contains(&format!("Run by: <code>{command}</code>")));
+}
+
+/// Issue 23.
+#[test]
+fn a_report_keeps_the_results_of_earlier_analyses_until_the_corpus_changes() {
+    let sandbox = Sandbox::new();
+    for name in ["a/1.txt", "a/2.txt", "b/3.txt"] {
+        sandbox.write(name, "one two three four five six");
+    }
+    sandbox.succeed(&["scan", "a", "-o", "a.cento", "--only", "copies"]);
+    sandbox.succeed(&["scan", "a.cento", "--only", "reuse"]);
+    let page = report(&sandbox, "a.cento/report.html");
+    let heading = "<h2>Duplicates and near-duplicates</h2>";
+    assert!(page.contains(heading) && page.contains("<h2>Local text reuse</h2>"));
+    sandbox.succeed(&["index", "b", "-o", "a.cento", "--add"]);
+    sandbox.succeed(&["scan", "a.cento", "--only", "reuse"]);
+    let page = report(&sandbox, "a.cento/report.html");
+    assert!(!page.contains(heading) && page.contains("<h2>Local text reuse</h2>"));
+    let dropped = "Duplicates and near-duplicates: the earlier results are not shown";
+    assert!(page.contains(dropped), "{page}");
+}
+
+#[test]
+fn a_report_without_findings_names_what_was_searched_for() {
+    let sandbox = Sandbox::new();
+    let mut random = Random(5);
+    for page in 0..6 {
+        sandbox.write(&format!("notes/{page}.txt"), random.paragraph(80));
+    }
+    sandbox.succeed(&["scan", "notes"]);
+    let page = report(&sandbox, "notes.cento/report.html");
+    assert!(
+        page.contains("There are no duplicates or near-duplicates, "),
+        "{page}"
+    );
+    assert!(page.contains("no quilted pages"), "{page}");
+    assert!(!page.contains("<ol class=\"findings\">"));
 }
 
 #[test]
@@ -127,7 +265,7 @@ fn the_report_agrees_with_the_tables() {
     let copies = sandbox.succeed(&["copies", "s.cento", "--json"]);
     let copies = copies.matches("\"rejected\":null").count();
     assert!(
-        page.contains(&format!("<li dir=\"auto\">{copies} of ")),
+        page.contains(&format!("<p dir=\"auto\">{copies} of ")),
         "{copies} copies"
     );
     let quilts = lines(&["quilts", "s.cento", "--collapse", "--json"]);
@@ -181,7 +319,7 @@ fn help_is_unchanged() {
 #[test]
 fn a_scan_interrupted_at_any_moment_resumes_to_the_same_report() {
     let sandbox = crawl();
-    let scan = ["scan", "s/crawl", "-o", "s.cento"];
+    let scan = ["scan", "s/crawl", "-o", "s.cento", "--reproducible"];
     let begun = Instant::now();
     sandbox.succeed(&scan);
     let whole = begun.elapsed();

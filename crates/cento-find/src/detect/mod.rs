@@ -18,6 +18,7 @@
 //! ```
 
 mod clean;
+mod copied_passages;
 mod detect_tables;
 mod flow_names;
 mod fuzzy;
@@ -38,6 +39,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use clean::{DetectedPage, detected_pages, remove_detected};
+pub use copied_passages::{
+    COPIED_PASSAGES, COPIED_PASSAGES_TABLE, CopiedPassageRow, CopiedPassagesSummary,
+    copied_passages,
+};
 pub use detect_tables::{
     CHUNKS_TABLE, COPIED_TABLE, ChunkMatchRow, CopiedRow, DetectedPageRow, LEVELS_TABLE, LevelRow,
     MATCHES_TABLE, MatchRow, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PAGES_TABLE, SITES_TABLE,

@@ -91,6 +91,29 @@ impl Address {
     }
 }
 
+/// Returns what a user typed without the credentials and signatures of a URL, for messages and
+/// reports. Anything else than a URL is returned as it is.
+///
+/// ```
+/// use cento_read::without_credentials;
+///
+/// let typed = "https://me:secret@a.example/x.warc.gz?token=1&part=2";
+/// assert_eq!(without_credentials(typed), "https://a.example/x.warc.gz?part=2");
+/// assert_eq!(without_credentials("pages/"), "pages/");
+/// ```
+pub fn without_credentials(typed: &str) -> String {
+    match Address::parse(typed) {
+        Ok(address) if typed.contains("://") => {
+            let shown = address.name();
+            // A URL without anything to hide is shown as it was typed.
+            let hides = typed.contains('@') || shown.len() < typed.len();
+            if hides { shown } else { typed.to_owned() }
+        }
+        Err(_) if typed.contains("://") && typed.contains('@') => "[…]".to_owned(),
+        _ => typed.to_owned(),
+    }
+}
+
 /// Joins a base URL and a line of a list.
 pub(crate) fn below(base: &str, line: &str) -> String {
     format!(

@@ -54,6 +54,7 @@ use std::time::Duration;
 
 #[cfg(not(feature = "remote"))]
 pub(crate) use absent::{Client, RangeReader, RemoteBody};
+pub use address::without_credentials;
 pub(crate) use address::{Address, below, is_remote};
 #[cfg(feature = "remote")]
 pub(crate) use body::RemoteBody;

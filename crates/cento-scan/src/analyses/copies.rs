@@ -9,7 +9,9 @@ use cento_find::copies::{
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, plural, quoted, size};
-use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
+use cento_report::{
+    Drawing, Finding, FindingEvidence, Headline, ReportCell, ReportTable, Section, Suggestion,
+};
 use serde_json::{Value, json};
 
 use super::columns;
@@ -88,12 +90,16 @@ impl Analysis for Copies {
             ));
         }
         section.sentences = sentences(&summary);
+        if pages > 0 && removed == 0 {
+            section.absent = Some("no duplicates or near-duplicates".to_owned());
+        }
         let classes = largest_classes(input.findings, input.top)?;
         section.sentences.extend(largest_class(&classes, input));
         let mirrors = input.findings.rows(MIRRORS)?;
         let mirrors = largest_by(mirrors, |row| row.pages, 1)?;
         section.sentences.extend(mirrors.first().map(shared_pages));
         if removed > 0 {
+            section.findings.push(finding(&summary, &classes, input));
             section.sentences.push(format!(
                 "Removing the {} saves {}.",
                 plural(removed, "duplicate", "duplicates"),
@@ -106,6 +112,44 @@ impl Analysis for Copies {
             self::mirrors(input.findings, input.top)?,
         ];
         Ok(section)
+    }
+}
+
+/// The duplicates in one sentence, for the opening of a report.
+fn finding(summary: &CopiesSummary, classes: &[ClassRow], input: &SectionInput<'_>) -> Finding {
+    let (removed, pages) = (summary.removed(), summary.pages);
+    let kinds = [
+        (summary.bytes, "with identical bytes"),
+        (summary.text, "with identical text"),
+        (summary.near, "with nearly identical text"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds
+        .map(|(count, kind)| format!("{} {kind}", number(*count)))
+        .collect();
+    let is_largest = classes.get(1).map(|next| next.pages) != classes.first().map(|one| one.pages);
+    let largest = classes.first().map_or(String::new(), |class| {
+        format!(
+            "; {} has {} pages, of which {} is kept",
+            match is_largest {
+                true => "the largest group",
+                false => "one of the largest groups",
+            },
+            number(class.pages),
+            input.short(&class.kept)
+        )
+    });
+    Finding {
+        sentence: format!(
+            "{} of {} ({}) {} of another page: {}{largest}.",
+            number(removed),
+            counted(pages, "page", "pages"),
+            part_of(removed, pages),
+            plural(removed, "is a duplicate", "are duplicates"),
+            kinds.join(", "),
+        ),
+        pages: removed,
+        evidence: FindingEvidence::Table(0),
     }
 }
 
@@ -299,6 +343,7 @@ pub fn classes(findings: &Findings, top: usize) -> Result<ReportTable> {
                 cells
             })
             .collect(),
+        ..ReportTable::default()
     })
 }
 
@@ -333,6 +378,7 @@ pub fn mirrors(findings: &Findings, top: usize) -> Result<ReportTable> {
                 cells
             })
             .collect(),
+        ..ReportTable::default()
     })
 }
 

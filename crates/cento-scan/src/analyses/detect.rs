@@ -340,6 +340,7 @@ fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> Re
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 
@@ -360,6 +361,7 @@ fn originals_table(rows: Vec<CopiedRow>) -> ReportTable {
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 
@@ -411,7 +413,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
             .collect();
         cumulative = cumulative.series(Series::new(name, Mark::Steps, steps));
         if let Some(limit) = limits.iter().find(|row| row.score == score) {
-            let label = format!("{score}: {:.3}", limit.threshold);
+            let label = format!("{score}: {}", percent(limit.threshold));
             histogram = histogram.rule(Rule::vertical(limit.threshold, label.clone()));
             cumulative = cumulative.rule(Rule::vertical(limit.threshold, label));
         }
@@ -433,7 +435,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     if let Some(limit) = limits.iter().find(|row| row.score == "page") {
         contained = contained.rule(Rule::vertical(
             limit.threshold,
-            format!("targets: above {:.3}", limit.threshold),
+            format!("targets: above {}", percent(limit.threshold)),
         ));
     }
     let levels = levels(findings)?;

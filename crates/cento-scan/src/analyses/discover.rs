@@ -255,6 +255,7 @@ fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTa
                 cells
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 

@@ -2,6 +2,7 @@
 //! results are summarised.
 
 pub mod contamination;
+pub mod copied_passages;
 pub mod copies;
 pub mod copies_sweep;
 pub mod detect;
@@ -21,7 +22,7 @@ use crate::analysis::Analysis;
 /// is registered.
 ///
 /// Duplicates come first: other analyses exclude them and reuse these results.
-static ALL: [&dyn Analysis; 13] = [
+static ALL: [&dyn Analysis; 14] = [
     &copies::Copies,
     &copies_sweep::CopiesSweeps,
     &replication::Replication,
@@ -35,6 +36,7 @@ static ALL: [&dyn Analysis; 13] = [
     &discover::Discover,
     &detect::Detect,
     &contamination::Contamination,
+    &copied_passages::CopiedPassages,
 ];
 
 /// Returns all analyses.

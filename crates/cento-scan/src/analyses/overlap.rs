@@ -366,6 +366,7 @@ fn table(overlaps: &[Overlap], unit: Unit, many: &str, pairs: u64) -> ReportTabl
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 

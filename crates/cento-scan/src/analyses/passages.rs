@@ -1,21 +1,23 @@
 //! Passages that pages share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use cento_align::differing_words;
 use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::passages::{
-    ANALYSIS, APPEARANCES_TABLE, CLUSTERS_TABLE, FoldChoice, PASSAGES_TABLE, PairChoice,
-    PassageRow, PassagesParams, PassagesSummary, run,
+    ANALYSIS, APPEARANCES_TABLE, AppearanceRow, CLUSTER_ANALYSIS, CLUSTERS_TABLE, ClusterRow,
+    ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice, PassageRow, PassagesParams,
+    PassagesSummary, clusters, run,
 };
-use cento_find::precedence::date_relation;
+use cento_find::precedence::{DatedBy, Dates, Earlier, date_relation, earlier};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
-use cento_report::format::{counted, number, percent, plural};
+use cento_report::format::{counted, number, percent, plural, shortened, size};
 use cento_report::{
-    ComparedPiece, ComparedSide, Comparison, Drawing, Headline, ReportCell, ReportTable, Section,
-    Suggestion,
+    ComparedPiece, ComparedSide, Comparison, Drawing, Finding, FindingEvidence, Headline,
+    ReportCell, ReportTable, Section, Suggestion,
 };
 use serde_json::{Value, json};
 
@@ -49,6 +51,18 @@ impl Analysis for Passages {
         "Exactly which words do pages share, and which page had them first?"
     }
 
+    fn too_large(&self, corpus: &Profile) -> Option<String> {
+        let bytes = corpus.counts.text_bytes;
+        (bytes > MOST_TEXT).then(|| {
+            format!(
+                "it compares pairs of pages word by word, and a scan of more than {} of text ({} \
+                 here) does not do that by default; `--only {ANALYSIS}` adds it to the report",
+                size(MOST_TEXT),
+                size(bytes)
+            )
+        })
+    }
+
     fn weight(&self) -> u32 {
         150
     }
@@ -68,7 +82,15 @@ impl Analysis for Passages {
         if let PairChoice::Listed(_) = params.pairs {
             return Err(Error::Usage("listed pairs need their list".to_owned()));
         }
-        run(source, &params, &[], workplace)
+        let findings = run(source, &params, &[], workplace)?;
+        match clusters(source, &params, &findings, workplace) {
+            // The passages are worth showing without them.
+            Err(Error::Flow(cento_flow::Error::TooLittleMemory { .. })) => {}
+            joined => {
+                joined?;
+            }
+        }
+        Ok(findings)
     }
 
     fn command(&self, corpus: &str, parameters: &Value) -> String {
@@ -90,7 +112,11 @@ impl Analysis for Passages {
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        Ok(vec![Drawing::new("passages", lengths(findings)?)])
+        let mut drawings = vec![Drawing::new("passages", lengths(findings)?)];
+        if let Some(joined) = clusters_of(findings)? {
+            drawings.push(spread(&joined)?);
+        }
+        Ok(drawings)
     }
 
     fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
@@ -101,20 +127,59 @@ impl Analysis for Passages {
             sentences: sentences(input, &summary, &params, &strongest),
             ..Section::default()
         };
-        if strongest.is_empty() {
+        let Some(row) = strongest.first() else {
+            section.absent = Some(format!(
+                "no passages of at least {} characters that two pages share",
+                number(params.min_chars.into())
+            ));
             return Ok(section);
-        }
+        };
+        let shared = SharingPages::read(input.findings)?;
+        section.findings.push(Finding {
+            sentence: format!(
+                "{}{} of {}{} {} passages of at least {} characters with another page; the \
+                 longest, on {} and {}, has {}, {} of them identical. {}",
+                if shared.pages >= MAX_COUNTED {
+                    "At least "
+                } else {
+                    ""
+                },
+                number(shared.pages as u64),
+                counted(summary.pages, "page", "pages"),
+                match summary.copies {
+                    0 => "",
+                    _ => " (those with identical text counted once)",
+                },
+                plural(shared.pages as u64, "shares", "share"),
+                number(params.min_chars.into()),
+                input.short(&row.a),
+                input.short(&row.b),
+                counted(row.words.into(), "word", "words"),
+                percent(row.identical),
+                direction(row)
+            ),
+            pages: shared.pages as u64,
+            evidence: FindingEvidence::Comparison(0),
+        });
         section.headlines.push(Headline::new(
             number(summary.passages),
             plural(summary.passages, "shared passage", "shared passages"),
         ));
-        section.tables.push(table(&strongest, summary.passages));
-        for row in distinct_pairs(&strongest).take(COMPARISONS) {
+        let command = self.command(input.corpus, &input.findings.record.parameters);
+        let mut passages = table(&strongest, summary.passages);
+        passages.command = format!("{command} --out passages.csv");
+        section.tables.push(passages);
+        for row in &shared.first {
             section
                 .comparisons
                 .push(comparison(input.source, row, params.fold)?);
         }
-        let command = self.command(input.corpus, &input.findings.record.parameters);
+        if let Some(joined) = clusters_of(input.findings)? {
+            let (sentences, mut table) = travelling(&joined, input.top)?;
+            section.sentences.extend(sentences);
+            table.command = format!("{command} --clusters --out clusters.csv");
+            section.tables.push(table);
+        }
         section.suggestions.push(Suggestion {
             command: format!("{command} --out passages.csv"),
             purpose: "list all passages with their offsets".to_owned(),
@@ -128,11 +193,155 @@ impl Analysis for Passages {
     }
 }
 
-/// The first passage of each pair of pages.
-fn distinct_pairs(rows: &[PassageRow]) -> impl Iterator<Item = &PassageRow> {
-    let mut seen = std::collections::BTreeSet::new();
-    rows.iter()
-        .filter(move |row| seen.insert((row.a_id, row.b_id)))
+/// The most bytes of text of a corpus whose passages a scan finds by default. In 5 MB of a
+/// synthetic crawl this takes 10 processor seconds, three quarters of the scan.
+const MOST_TEXT: u64 = 50_000_000;
+/// Pages that are counted, in 16 MB of ids. A count that reaches it is a lower bound.
+const MAX_COUNTED: usize = 1 << 20;
+
+/// The pages that share passages.
+#[derive(Default)]
+struct SharingPages {
+    pages: usize,
+    /// The longest passage of each of the first pairs of pages.
+    first: Vec<PassageRow>,
+}
+
+impl SharingPages {
+    fn read(findings: &Findings) -> Result<SharingPages> {
+        let mut shared = SharingPages::default();
+        let mut ids = HashSet::new();
+        let mut pairs = BTreeSet::new();
+        for row in findings.rows(PASSAGES_TABLE)? {
+            let row = row?;
+            for page_id in [row.a_id, row.b_id] {
+                if ids.len() < MAX_COUNTED {
+                    ids.insert(page_id);
+                }
+            }
+            if shared.first.len() < COMPARISONS && pairs.insert((row.a_id, row.b_id)) {
+                shared.first.push(row);
+            }
+        }
+        shared.pages = ids.len();
+        Ok(shared)
+    }
+}
+
+/// Returns the clusters of these passages, if they were computed.
+fn clusters_of(findings: &Findings) -> Result<Option<Findings>> {
+    let folder = findings.path.parent().and_then(Path::parent);
+    let Some(folder) = folder.map(|folder| folder.join(CLUSTER_ANALYSIS)) else {
+        return Ok(None);
+    };
+    let Ok(runs) = std::fs::read_dir(&folder) else {
+        return Ok(None);
+    };
+    for run in runs.flatten() {
+        let Ok(joined) = Findings::open(&run.path()) else {
+            continue;
+        };
+        let (one, other) = (&joined.record, &findings.record);
+        if (&one.parameters, &one.corpora, one.revision)
+            == (&other.parameters, &other.corpora, other.revision)
+        {
+            joined.verify()?;
+            return Ok(Some(joined));
+        }
+    }
+    Ok(None)
+}
+
+/// Describes the passages that are on many pages: sentences and a table.
+fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable)> {
+    let summary: ClustersSummary = joined.summary()?;
+    let rows = first(joined.rows(CLUSTERS_TABLE)?, top)?;
+    let mut firsts: BTreeMap<u32, FirstAppearance> = BTreeMap::new();
+    for row in joined.rows(APPEARANCES_TABLE)? {
+        let row = row?;
+        if row.cluster as usize > rows.len() {
+            break;
+        }
+        firsts.entry(row.cluster).or_default().add(&row);
+    }
+    let sentence = match summary.clusters {
+        0 => "No passage is on three or more pages.".to_owned(),
+        some => format!(
+            "{} {} on three or more pages.",
+            counted(some, "passage", "passages"),
+            plural(some, "is", "are")
+        ),
+    };
+    let cells = |row: &ClusterRow| {
+        vec![
+            ReportCell::Text(shortened(&row.text, SHOWN)),
+            ReportCell::Count(row.pages.into()),
+            ReportCell::Count(row.sites.into()),
+            ReportCell::Count(row.words.into()),
+            match firsts.get(&row.cluster).and_then(FirstAppearance::decided) {
+                Some(page) => ReportCell::Address(page.to_owned()),
+                None => ReportCell::Text("unknown".to_owned()),
+            },
+            ReportCell::Text(match (&row.first_date, &row.first_dated_by) {
+                (Some(date), Some(by)) => format!("{by} {}", day_of(date)),
+                _ => "no date".to_owned(),
+            }),
+        ]
+    };
+    Ok((
+        vec![sentence],
+        ReportTable {
+            title: "passages on three or more pages".to_owned(),
+            columns: columns([
+                "passage",
+                "pages",
+                "sites",
+                "words",
+                "earliest page, where dates decide",
+                "earliest date",
+            ]),
+            more: summary.clusters.saturating_sub(rows.len() as u64),
+            rows: rows.iter().map(cells).collect(),
+            ..ReportTable::default()
+        },
+    ))
+}
+
+/// Characters of a passage in a table.
+const SHOWN: usize = 120;
+
+/// Whether the dates of the pages of a passage decide where it appeared first.
+#[derive(Default)]
+struct FirstAppearance {
+    first: Option<(String, Dates)>,
+    is_undecided: bool,
+}
+
+impl FirstAppearance {
+    /// Adds an appearance. They come in the order of their dates.
+    fn add(&mut self, row: &AppearanceRow) {
+        let millis = row.date.as_deref().and_then(cento_text::date::parse);
+        let is_published = row.dated_by.as_deref() == Some(DatedBy::Published.name());
+        let dates = Dates {
+            published: millis.filter(|_| is_published),
+            fetched: millis.filter(|_| !is_published),
+        };
+        match &self.first {
+            None => self.first = Some((row.page.clone(), dates)),
+            Some((_, first)) => self.is_undecided |= earlier(*first, dates) != Earlier::First,
+        }
+    }
+
+    /// Returns the page that is earlier than all others.
+    fn decided(&self) -> Option<&str> {
+        let (page, _) = self.first.as_ref()?;
+        (!self.is_undecided).then_some(page)
+    }
+}
+
+/// Returns the day of a date in a table.
+fn day_of(date: &str) -> &str {
+    date.split('T').next().unwrap_or_default()
 }
 
 fn sentences(
@@ -210,8 +419,7 @@ pub fn dated_pair(
 ) -> String {
     let [a, b] = dates.map(|(date, by)| match (date, by) {
         (Some(date), Some(by)) => {
-            let day = date.split('T').next().unwrap_or_default();
-            format!("{by} {day}")
+            format!("{by} {}", day_of(date))
         }
         _ => "no date".to_owned(),
     });
@@ -244,6 +452,8 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
             "identical",
             "kind",
             "earlier",
+            "date of A",
+            "date of B",
             "A links to B",
         ]),
         more: all.saturating_sub(rows.len() as u64),
@@ -260,6 +470,8 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
                         "b" => "B".to_owned(),
                         other => other.to_owned(),
                     }),
+                    dated(&row.a_date, &row.a_dated_by),
+                    dated(&row.b_date, &row.b_dated_by),
                     ReportCell::Text(
                         match row.attributed {
                             Some(true) => "yes",
@@ -271,6 +483,15 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
                 ]
             })
             .collect(),
+        ..ReportTable::default()
+    }
+}
+
+/// Returns a date with what it is the date of.
+fn dated(date: &Option<String>, by: &Option<String>) -> ReportCell {
+    match (date, by) {
+        (Some(date), Some(by)) => ReportCell::Text(format!("{by} {}", day_of(date))),
+        _ => ReportCell::Text("none".to_owned()),
     }
 }
 

@@ -228,6 +228,7 @@ fn phrases_table(phrases: Vec<PhraseRow>, summary: &PhrasesSummary) -> ReportTab
                 cells
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 
@@ -255,6 +256,7 @@ fn site_tables(input: &SectionInput<'_>, summary: &PhrasesSummary) -> Result<Vec
         columns: columns(names),
         more: all.saturating_sub(rows.len() as u64),
         rows: rows.into_iter().map(cells).collect(),
+        ..ReportTable::default()
     };
     let mut tables = Vec::new();
     if summary.flagged > 0 {

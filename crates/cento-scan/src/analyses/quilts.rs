@@ -9,7 +9,10 @@ use cento_find::quilts::{
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted, spelled};
-use cento_report::{Drawing, Excerpt, Headline, ReportCell, ReportTable, Section, Suggestion};
+use cento_report::{
+    Drawing, Excerpt, Finding, FindingEvidence, Headline, ReportCell, ReportTable, Section,
+    Suggestion,
+};
 use serde_json::{Value, json};
 
 use super::columns;
@@ -104,7 +107,7 @@ impl Analysis for Quilts {
         .series(fractions.series("quilts"))
         .rule(Rule::vertical(
             params.theta,
-            format!("quilts: {} or more", params.theta),
+            format!("quilts: {} or more", percent(params.theta)),
         ));
         let sources = Figure::new(
             "How many sources does a quilt have?",
@@ -137,6 +140,7 @@ impl Analysis for Quilts {
             .push(count_sentence(&summary, &params, others));
         section.notes.push(definition(&params, others));
         if summary.quilts == 0 {
+            section.absent = Some("no quilted pages".to_owned());
             section.suggestions.push(Suggestion {
                 command: format!("{} -t 0.3 -c 2", command(input.corpus, &params)),
                 purpose: "search with a wider definition: fewer patches, fewer sources".to_owned(),
@@ -161,6 +165,23 @@ impl Analysis for Quilts {
                     input.short(&source.address)
                 ))
             ));
+        }
+        if let Some(page) = most_quilted.first() {
+            section.findings.push(Finding {
+                sentence: format!(
+                    "{} of {} ({}) {} of text that {} or more {others} have too; of the most \
+                     quilted one, {}, {} of the text is also on {others}.",
+                    number(summary.quilts),
+                    counted(summary.pages, "page", "pages"),
+                    part_of(summary.quilts, summary.pages),
+                    plural(summary.quilts, "is a quilt", "are quilts"),
+                    spelled(params.c.into()),
+                    input.short(&page.page),
+                    percent(foreign_fraction(page, &params)),
+                ),
+                pages: summary.quilts,
+                evidence: FindingEvidence::Excerpt(0),
+            });
         }
         section.sentences.push(dates(&summary));
         if summary.first_quilts > 0 {
@@ -372,6 +393,7 @@ fn sources_table(excerpts: &[Excerpt]) -> ReportTable {
         columns: columns(["page", "source", "shared text"]),
         rows: rows.collect(),
         more: 0,
+        ..ReportTable::default()
     }
 }
 
@@ -406,6 +428,7 @@ fn table(
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 

@@ -125,6 +125,7 @@ impl Analysis for Replication {
                         ]
                     })
                     .collect(),
+                ..ReportTable::default()
             });
         }
         section.suggestions.push(Suggestion {

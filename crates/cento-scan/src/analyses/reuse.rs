@@ -1,17 +1,21 @@
 //! Local text reuse.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::reuse::{
     ANALYSIS, Category, PAIRS, ReusePairRow, ReuseParams, ReuseStyle, ReuseSummary, run,
 };
-use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_find::{CorpusPages, Findings, PageDetails, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural};
-use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
+use cento_report::{
+    Drawing, Finding, FindingEvidence, Headline, ReportCell, ReportTable, Section, Suggestion,
+};
 use serde_json::{Value, json};
 
 use super::columns;
+use crate::aligned::{details, longest_passage, relation};
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::first_that;
@@ -32,10 +36,8 @@ impl Analysis for Reuse {
         "Which pages share text, from a passage to the whole page, and in which style?"
     }
 
-    fn by_default(&self) -> bool {
-        // A scan already reports duplicates, quilts and phrases. This analysis adds the passages
-        // that two pages share, and its table may be much larger.
-        false
+    fn weight(&self) -> u32 {
+        5
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
@@ -102,9 +104,33 @@ impl Analysis for Reuse {
             ..Section::default()
         };
         section.sentences.extend(ignored(&summary));
-        if !rows.is_empty() {
-            section.tables.push(pair_table(&rows, &summary));
+        section.notes.push(format!(
+            "The share of a page that is found in another is that of its distinct fingerprints \
+             ({}).",
+            params.scheme
+        ));
+        let contained = ContainedPages::read(input.findings)?;
+        if let Some(sentence) = contained.sentence(input, &summary) {
+            section.sentences.insert(0, sentence);
         }
+        if contained.pages == 0 && summary.identical == 0 {
+            section.absent = Some(format!(
+                "no pages that are found by {} or more in another page other than by templates, \
+                 page frames, common phrases and aliases",
+                percent(HALF)
+            ));
+        }
+        let list = format!(
+            "{} --out reuse.csv",
+            self.command(input.corpus, &input.findings.record.parameters)
+        );
+        if !rows.is_empty() {
+            let mut table = pair_table(&rows, &summary);
+            table.title = "pairs of pages that share text: A".to_owned();
+            table.command = list;
+            section.tables.push(table);
+        }
+        contained.show(input, &mut section, &summary, &rows)?;
         section.suggestions.push(Suggestion {
             command: format!(
                 "{} --out reuse.csv",
@@ -123,6 +149,135 @@ impl Analysis for Reuse {
             });
         }
         Ok(section)
+    }
+}
+
+/// The share of a page above which it is contained in another.
+const HALF: f64 = 0.5;
+/// Pages that are counted, in 16 MB of ids. A count that reaches it is a lower bound.
+const MAX_COUNTED: usize = 1 << 20;
+/// Pairs that are shown side by side.
+const COMPARISONS: usize = 3;
+
+/// Pages that are found in another page by half or more.
+#[derive(Default)]
+struct ContainedPages {
+    pages: usize,
+    /// The pair with the largest share.
+    strongest: Option<ReusePairRow>,
+}
+
+impl ContainedPages {
+    fn read(findings: &Findings) -> Result<ContainedPages> {
+        let (mut ids, mut strongest) = (HashSet::new(), None::<ReusePairRow>);
+        for row in findings.rows(PAIRS)? {
+            let row = row?;
+            if row.style != ReuseStyle::Reuse.name() {
+                continue;
+            }
+            let sides = [
+                (row.page_containment, row.page_id),
+                (row.of_containment, row.of_id),
+            ];
+            for (_, page_id) in sides.iter().filter(|(share, _)| *share >= HALF) {
+                if ids.len() < MAX_COUNTED {
+                    ids.insert(*page_id);
+                }
+            }
+            let key = |row: &ReusePairRow| (Self::sides(row).0, row.shared);
+            if Self::sides(&row).0 >= HALF
+                && strongest.as_ref().is_none_or(|best| key(best) < key(&row))
+            {
+                strongest = Some(row);
+            }
+        }
+        Ok(ContainedPages {
+            pages: ids.len(),
+            strongest,
+        })
+    }
+
+    /// The page that is contained and the page that contains it, of the strongest pair, with the
+    /// share.
+    fn sides(row: &ReusePairRow) -> (f64, (u64, &str), (u64, &str)) {
+        let (page, of) = (
+            (row.page_id, row.page.as_str()),
+            (row.of_id, row.of.as_str()),
+        );
+        match row.page_containment >= row.of_containment {
+            true => (row.page_containment, page, of),
+            false => (row.of_containment, of, page),
+        }
+    }
+
+    /// Counts them, and names the strongest pair.
+    fn sentence(&self, input: &SectionInput<'_>, summary: &ReuseSummary) -> Option<String> {
+        let (share, (_, page), (_, other)) = Self::sides(self.strongest.as_ref()?);
+        let pages = self.pages as u64;
+        Some(format!(
+            "Apart from templates, page frames, common phrases and aliases, {}{} of {} (identical \
+             ones counted once) {} found by {} or more in another page; {} is found by {} in {}.",
+            match self.pages >= MAX_COUNTED {
+                true => "at least ",
+                false => "",
+            },
+            number(pages),
+            counted(summary.pages, "page", "pages"),
+            plural(pages, "is", "are"),
+            percent(HALF),
+            input.short(page),
+            percent(share),
+            input.short(other),
+        ))
+    }
+
+    /// Adds the strongest pairs side by side, and the finding.
+    fn show(
+        &self,
+        input: &SectionInput<'_>,
+        section: &mut Section,
+        summary: &ReuseSummary,
+        rows: &[ReusePairRow],
+    ) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        let pairs = self.strongest.iter().chain(rows);
+        let pairs = pairs.filter(|row| seen.insert((row.page_id, row.of_id)));
+        for row in pairs.take(COMPARISONS) {
+            let pages = [
+                details(input.source, row.page_id)?,
+                details(input.source, row.of_id)?,
+            ];
+            let about = format!(
+                "{} of the first is found in the second, and {} of the second in the first.",
+                percent(row.page_containment),
+                percent(row.of_containment)
+            );
+            let [one, other] = &pages;
+            let is_strongest = self.strongest.as_ref().is_some_and(|strongest| {
+                (strongest.page_id, strongest.of_id) == (row.page_id, row.of_id)
+            });
+            let shown = longest_passage(input.source, [one, other], &about)?;
+            if is_strongest && let Some(sentence) = self.sentence(input, summary) {
+                section.findings.push(Finding {
+                    sentence: format!("{sentence} {}", contained_relation(row, [one, other])),
+                    pages: self.pages as u64,
+                    evidence: match shown {
+                        Some(_) => FindingEvidence::Comparison(section.comparisons.len()),
+                        None => FindingEvidence::Section,
+                    },
+                });
+            }
+            section.comparisons.extend(shown);
+        }
+        Ok(())
+    }
+}
+
+/// Says which of the two pages of a finding is earlier: the contained one is named first.
+fn contained_relation(row: &ReusePairRow, [page, of]: [&PageDetails; 2]) -> String {
+    match row.page_containment >= row.of_containment {
+        true => relation(page, of),
+        false => relation(of, page),
     }
 }
 
@@ -148,9 +303,9 @@ fn sentences(summary: &ReuseSummary) -> Vec<String> {
         .map_or(0, |counts| counts.pairs);
     if one_sided > 0 {
         sentences.push(format!(
-            "In {} more, only one of the pages is found in the other to a noticeable share: a short \
+            "In {}, only one of the pages is found in the other to a noticeable share: a short \
              page inside a long one.",
-            counted(one_sided, "pair", "pairs")
+            counted(one_sided, "more pair", "more pairs")
         ));
     }
     let genuine: u64 = style_pairs(summary, ReuseStyle::Reuse);
@@ -281,6 +436,7 @@ pub fn category_table(summary: &ReuseSummary) -> ReportTable {
         columns: columns(names),
         rows,
         more: 0,
+        ..ReportTable::default()
     }
 }
 
@@ -312,6 +468,7 @@ pub fn pair_table(rows: &[ReusePairRow], summary: &ReuseSummary) -> ReportTable 
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 

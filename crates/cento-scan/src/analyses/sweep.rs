@@ -133,6 +133,7 @@ impl Analysis for Sweeps {
             columns: columns(["varied", "k", "m", "c", "theta", "quilts", "mean sources"]),
             more: 0,
             rows: rows.iter().map(cells).collect(),
+            ..ReportTable::default()
         };
         Ok(Section {
             sentences: vec![sentence],

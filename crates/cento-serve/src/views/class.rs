@@ -55,7 +55,7 @@ impl ClassView {
                     .chain(names)
                     .collect(),
                 rows: self.rows.iter().map(|&row| list.cells(row)).collect(),
-                more: 0,
+                ..ReportTable::default()
             };
             let heads = vec![TableHead::default(); table.columns.len()];
             body.push_str(&table.rows_html(&heads, &state.root));

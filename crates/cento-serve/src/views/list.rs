@@ -32,6 +32,7 @@ pub(crate) fn list_page(state: &SiteState, list: &Listing, query: &ListQuery) ->
                 .collect(),
             rows: page.rows.iter().map(|&row| list.cells(row)).collect(),
             more: 0,
+            ..ReportTable::default()
         };
         // The first column leads to the order of the table itself.
         let mut heads = vec![TableHead {

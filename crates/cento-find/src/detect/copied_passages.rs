@@ -1,0 +1,381 @@
+//! The passages that pages share with originals: in which words, and by which dates and links.
+//!
+//! `detect` finds the pages with chunks of originals. Each of them is aligned with these originals
+//! here, so that the result does not depend on where chunks begin and end, and has everything that
+//! a reader needs without the originals.
+//!
+//! ```text
+//!   matches of detect ─ align ─▶ passages, in the order of the matches
+//! ```
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cento_align::{AlignSettings, Aligner, Passage};
+use cento_flow::{Flow, Registry, Stage, StageError, TableName, table_row};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::detect_tables::{MATCHES_TABLE, MatchRow};
+use super::params::LabelSet;
+use crate::corpus_pages::CorpusPages;
+use crate::error::{Error, Result};
+use crate::page_details::PageDetails;
+use crate::precedence::{Earlier, earlier};
+use crate::provenance::{originals_of, read_originals};
+use crate::run::{Findings, Workplace};
+use crate::tables::read_rows;
+
+/// The name of the analysis.
+pub const COPIED_PASSAGES: &str = "copied-passages";
+/// The passages, by page and original.
+pub const COPIED_PASSAGES_TABLE: TableName<CopiedPassageRow> = TableName::new("passages");
+
+const STAGE: &str = "align with originals";
+const PAIRS: &str = "pairs";
+const WITHOUT: &str = "pairs without passages";
+/// The most tasks. Each reads the matches up to its own.
+const MOST_TASKS: u64 = 64;
+/// The fewest matches of a task.
+const TASK_MATCHES: u64 = 16;
+/// Bytes of each side of a passage that are stored.
+const LONGEST: usize = 20_000;
+/// If no passage of the usual length is found: the fewest characters and words of a shorter one.
+const SHORT_CHARS: usize = 40;
+const SHORT_WORDS: usize = 8;
+/// Revised when the same input yields other rows.
+const REVISION: u32 = 1;
+
+table_row! {
+    /// A passage that a page shares with an original. A pair whose common chunks are too short for
+    /// a passage has one row without it.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct CopiedPassageRow {
+        /// The page.
+        pub page_id: u64,
+        /// Its URL.
+        pub page: String,
+        /// Its host.
+        pub site: Option<String>,
+        /// Its title.
+        pub title: Option<String>,
+        /// When it was published, according to itself.
+        pub published: Option<String>,
+        /// When it was fetched.
+        pub fetched: Option<String>,
+        /// The SHA-1 of its payload, in hexadecimal digits.
+        pub payload_sha1: Option<String>,
+        /// The bytes of its payload.
+        pub bytes: u64,
+        /// The input that it was read from.
+        pub source: String,
+        /// The original, by its id among the originals.
+        pub original_id: u64,
+        /// The URL of the original.
+        pub original: String,
+        /// Its title.
+        pub original_title: Option<String>,
+        /// When it was published, according to itself.
+        pub original_published: Option<String>,
+        /// When it was fetched.
+        pub original_fetched: Option<String>,
+        /// The SHA-1 of its payload, in hexadecimal digits.
+        pub original_sha1: Option<String>,
+        /// What the page links to: `page` (the original), `domain` (another page of its domain),
+        /// `none`, `same-domain` (both are on one domain), or `no-address` (the original has no
+        /// web address).
+        pub links: String,
+        /// Which of the two is earlier by date: `page`, `original`, `same`, or `unknown` if their
+        /// dates do not decide (see [`crate::precedence`]).
+        pub earlier: String,
+        /// The chunks of the page that are attributed to the original.
+        pub chunks: u64,
+        /// Their share of the chunks of the page, without stop chunks.
+        pub of_page: f64,
+        /// The share of the labels of the original that are on the page.
+        pub of_original: f64,
+        /// The number of passages that the two share.
+        pub passages: u32,
+        /// Where the passage begins in the text of the page, in bytes.
+        pub begin: Option<u32>,
+        /// Where it ends there.
+        pub end: Option<u32>,
+        /// Where it begins in the text of the original, in bytes.
+        pub original_begin: Option<u32>,
+        /// Where it ends there.
+        pub original_end: Option<u32>,
+        /// How many words it has on the page.
+        pub words: Option<u32>,
+        /// The share of identical words, from 0 to 1.
+        pub identical: Option<f64>,
+        /// How it was reused: verbatim, edited or scattered.
+        pub kind: Option<String>,
+        /// Its text on the page, up to 20,000 bytes.
+        pub text: Option<String>,
+        /// Its text in the original, up to 20,000 bytes.
+        pub original_text: Option<String>,
+    }
+}
+
+/// The counts of the analysis.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopiedPassagesSummary {
+    /// Pages that were searched, without those of the owner.
+    pub searched: u64,
+    /// Originals.
+    pub originals: u64,
+    /// Pairs of a page and an original that share chunks.
+    pub pairs: u64,
+    /// Pairs whose common chunks are too short for a passage.
+    pub without_passages: u64,
+    /// Passages.
+    pub passages: u64,
+}
+
+/// Some matches of `detect`.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct MatchRange {
+    begin: u64,
+    end: u64,
+}
+
+/// Aligns the pages that `detect` found with their originals.
+///
+/// `set` are the labels of all originals, and `detected` the findings with these labels.
+pub fn copied_passages(
+    corpus: &Arc<CorpusPages>,
+    originals: &Arc<CorpusPages>,
+    set: &LabelSet,
+    detected: &Findings,
+    workplace: &Workplace,
+) -> Result<Findings> {
+    let matches = detected.record.report.rows(MATCHES_TABLE.as_str());
+    let settings = json!({
+        "revision": REVISION,
+        "detect": detected.record.question,
+        "originals": originals.identity(),
+    });
+    let summary: super::DetectSummary = detected.summary()?;
+    workplace.run(
+        COPIED_PASSAGES,
+        &settings,
+        corpus,
+        || {
+            let mut numbers = HashMap::new();
+            for row in read_originals(&originals_of(set.labels().path()))? {
+                let row = row?;
+                // Of several originals with one URL, the first.
+                numbers.entry(row.page).or_insert(row.page_id);
+            }
+            let task_rows = matches.div_ceil(MOST_TASKS).max(TASK_MATCHES);
+            let tasks = (0..matches.div_ceil(task_rows)).map(|task| {
+                json!(MatchRange {
+                    begin: task * task_rows,
+                    end: (task + 1) * task_rows,
+                })
+            });
+            let comparison = PageComparison {
+                corpus: Arc::clone(corpus),
+                originals: Arc::clone(originals),
+                numbers,
+                matches: detected.table(MATCHES_TABLE.as_str()),
+            };
+            let mut registry = Registry::new();
+            registry.map(STAGE, move |context| {
+                let range: MatchRange = context.task()?;
+                let mut table = context.table(COPIED_PASSAGES_TABLE)?;
+                let rows = read_rows::<MatchRow>(&comparison.matches)?;
+                let (skipped, length) = (range.begin as usize, range.end - range.begin);
+                let mut aligners = Aligners::default();
+                let mut page = None;
+                for row in rows.skip(skipped).take(length as usize) {
+                    context.check()?;
+                    let found = comparison.compare(&row?, &mut page, &mut aligners)?;
+                    context.count(PAIRS, 1);
+                    let without = found.iter().filter(|row| row.passages == 0).count();
+                    context.count(WITHOUT, without as u64);
+                    found.into_iter().try_for_each(|row| table.push(row))?;
+                }
+                Ok(())
+            });
+            let flow = Flow::new(COPIED_PASSAGES)
+                .table(COPIED_PASSAGES_TABLE)
+                .stage(
+                    Stage::map(STAGE, tasks.collect())
+                        .with(json!({ "source": corpus.identity(), "settings": settings }))
+                        .writes(COPIED_PASSAGES_TABLE.as_str()),
+                );
+            Ok((registry, flow))
+        },
+        |_, report| {
+            let without_passages = report.counted(WITHOUT);
+            Ok(json!(CopiedPassagesSummary {
+                searched: summary.pages,
+                originals: u64::from(originals.kept()),
+                pairs: report.counted(PAIRS),
+                without_passages,
+                passages: report
+                    .rows(COPIED_PASSAGES_TABLE.as_str())
+                    .saturating_sub(without_passages),
+            }))
+        },
+    )
+}
+
+/// Finds passages of the usual length, and shorter ones where there are none.
+struct Aligners {
+    usual: Aligner,
+    short: Aligner,
+}
+
+impl Default for Aligners {
+    fn default() -> Aligners {
+        let mut short = AlignSettings::default();
+        short.minimum_chars = SHORT_CHARS;
+        short.verbatim_words = SHORT_WORDS;
+        Aligners {
+            usual: Aligner::new(AlignSettings::default()),
+            short: Aligner::new(short),
+        }
+    }
+}
+
+impl Aligners {
+    fn align(&mut self, page: &str, original: &str) -> Vec<Passage> {
+        let passages = self.usual.align_texts(page, original);
+        match passages.is_empty() {
+            true => self.short.align_texts(page, original),
+            false => passages,
+        }
+    }
+}
+
+/// What the stage compares.
+struct PageComparison {
+    corpus: Arc<CorpusPages>,
+    originals: Arc<CorpusPages>,
+    /// The id of each original, by its URL.
+    numbers: HashMap<String, u64>,
+    /// The table of matches.
+    matches: PathBuf,
+}
+
+/// A page and its text.
+type PageText = (PageDetails, String);
+
+fn read_page(pages: &CorpusPages, page_id: u64) -> std::result::Result<PageText, StageError> {
+    let corpus = pages.corpora().first().ok_or("there is no corpus")?;
+    let details = PageDetails::of(corpus, page_id)?.ok_or("a page of a match is missing")?;
+    let text = corpus.text(page_id).map_err(Error::from)?;
+    Ok((details, text.unwrap_or_default()))
+}
+
+impl PageComparison {
+    /// Returns the rows of a match. `page` is the page of the previous match: matches are sorted by
+    /// page.
+    fn compare(
+        &self,
+        row: &MatchRow,
+        page: &mut Option<PageText>,
+        aligners: &mut Aligners,
+    ) -> std::result::Result<Vec<CopiedPassageRow>, StageError> {
+        let (details, text) = match page.take() {
+            Some(read) if read.0.page_id == row.page_id => page.insert(read),
+            _ => page.insert(read_page(&self.corpus, row.page_id)?),
+        };
+        let number = self.numbers.get(&row.original);
+        let number = *number.ok_or("an original of a match is missing")?;
+        let (original, original_text) = read_page(&self.originals, number)?;
+        let passages = aligners.align(text, &original_text);
+        let mut of_pair = pair_row(row, details, &original);
+        of_pair.passages = u32::try_from(passages.len()).unwrap_or(u32::MAX);
+        if passages.is_empty() {
+            return Ok(vec![of_pair]);
+        }
+        let place = |place: usize| Some(u32::try_from(place).unwrap_or(u32::MAX));
+        let rows = passages.into_iter().map(|passage| CopiedPassageRow {
+            begin: place(passage.a.start),
+            end: place(passage.a.end),
+            original_begin: place(passage.b.start),
+            original_end: place(passage.b.end),
+            words: place(passage.words),
+            identical: Some(passage.identical),
+            kind: Some(passage.kind.as_str().to_owned()),
+            text: Some(cut(text, passage.a.start, passage.a.end)),
+            original_text: Some(cut(&original_text, passage.b.start, passage.b.end)),
+            ..of_pair.clone()
+        });
+        Ok(rows.collect())
+    }
+}
+
+/// Returns the row of a page and an original, without a passage.
+fn pair_row(row: &MatchRow, page: &PageDetails, original: &PageDetails) -> CopiedPassageRow {
+    let date = |millis: Option<i64>| millis.map(cento_text::date::render);
+    CopiedPassageRow {
+        page_id: page.page_id,
+        page: page.url.clone(),
+        site: page.host.clone(),
+        title: page.title.clone(),
+        published: date(page.dates.published),
+        fetched: date(page.dates.fetched),
+        payload_sha1: page.payload_sha1.map(|digest| hexadecimal(&digest)),
+        bytes: page.bytes,
+        source: page.source.clone(),
+        original_id: original.page_id,
+        original: original.url.clone(),
+        original_title: original.title.clone(),
+        original_published: date(original.dates.published),
+        original_fetched: date(original.dates.fetched),
+        original_sha1: original.payload_sha1.map(|digest| hexadecimal(&digest)),
+        links: page.links_to(original).name().to_owned(),
+        earlier: match earlier(page.dates, original.dates) {
+            Earlier::First => "page",
+            Earlier::Second => "original",
+            Earlier::Same => "same",
+            Earlier::Unknown => "unknown",
+        }
+        .to_owned(),
+        chunks: row.chunks,
+        of_page: row.of_page,
+        of_original: row.of_original,
+        passages: 0,
+        begin: None,
+        end: None,
+        original_begin: None,
+        original_end: None,
+        words: None,
+        identical: None,
+        kind: None,
+        text: None,
+        original_text: None,
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns a part of a text, up to [`LONGEST`] bytes.
+fn cut(text: &str, begin: usize, end: usize) -> String {
+    let mut last = end.min(begin + LONGEST);
+    while !text.is_char_boundary(last) {
+        last -= 1;
+    }
+    text.get(begin..last).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_passage_is_cut_between_characters() {
+        let text = "汉".repeat(LONGEST);
+        let stored = cut(&text, 3, text.len());
+        assert_eq!(stored.len(), LONGEST - LONGEST % 3);
+        assert_eq!(cut("one two", 4, 7), "two");
+        assert_eq!(hexadecimal(&[0, 0xa5]), "00a5");
+    }
+}

@@ -1,0 +1,340 @@
+//! Text that pages share with originals: the results of `cento detect --against` for publishers.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use cento_align::{Fold, differing_words};
+use cento_find::detect::{
+    COPIED_PASSAGES, COPIED_PASSAGES_TABLE, CopiedPassageRow, CopiedPassagesSummary,
+};
+use cento_find::precedence::{DatedBy, date_relation};
+use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
+use cento_report::format::{counted, number, percent, plural};
+use cento_report::{
+    ComparedSide, Comparison, Drawing, Finding, FindingEvidence, Headline, ReportCell, ReportTable,
+    Section,
+};
+use serde_json::Value;
+
+use super::columns;
+use super::passages::compared_pieces;
+use crate::analysis::{Analysis, SectionInput};
+use crate::profile::Profile;
+
+/// Bytes of each side of a passage that a report shows at most.
+const LONGEST: usize = 1_600;
+
+/// The second part of `cento detect --against`.
+pub struct CopiedPassages;
+
+impl Analysis for CopiedPassages {
+    fn name(&self) -> &'static str {
+        COPIED_PASSAGES
+    }
+
+    fn title(&self) -> &'static str {
+        "Text shared with your originals"
+    }
+
+    fn question(&self) -> &'static str {
+        "Which pages have the words of your originals, which words, and do they link to them?"
+    }
+
+    fn by_default(&self) -> bool {
+        false
+    }
+
+    fn plan(&self, _: &Profile) -> std::result::Result<Value, String> {
+        Err("it needs originals: `cento detect CORPUS --against ORIGINALS`".to_owned())
+    }
+
+    fn run(&self, _: &Arc<CorpusPages>, _: &Value, _: &Workplace) -> Result<Findings> {
+        Err(Error::Usage("originals are missing".to_owned()))
+    }
+
+    fn command(&self, _: &str, _: &Value) -> String {
+        // Parameters identify originals by their content: nobody knows where they were.
+        String::new()
+    }
+
+    fn figures(&self, _: &Findings) -> Result<Vec<Drawing>> {
+        Ok(Vec::new())
+    }
+
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: CopiedPassagesSummary = input.findings.summary()?;
+        let mut section = Section::default();
+        let counts = SharingCounts::read(input.findings, input.top)?;
+        let (Some(strongest), true) = (counts.strongest.first(), summary.pairs > 0) else {
+            section.absent = Some("no pages with text of your originals".to_owned());
+            section.sentences.push(format!(
+                "None of {} has text of your {}.",
+                counted(summary.searched, "page", "pages"),
+                counted(summary.originals, "original", "originals"),
+            ));
+            return Ok(section);
+        };
+        let sentence = format!(
+            "{} of {}, on {}, {} text with {} of your {}: {}.",
+            number(counts.pages),
+            counted(summary.searched, "page", "pages"),
+            counted(counts.sites, "site", "sites"),
+            plural(counts.pages, "shares", "share"),
+            number(counts.originals),
+            counted(summary.originals, "original", "originals"),
+            counted(summary.passages, "passage", "passages"),
+        );
+        section.headlines.push(Headline::new(
+            number(counts.pages),
+            plural(
+                counts.pages,
+                "page with text of your originals",
+                "pages with text of your originals",
+            ),
+        ));
+        section.findings.push(Finding {
+            sentence: format!(
+                "{sentence} The most words are on {}. {}",
+                input.short(&strongest.row.page),
+                relation(&strongest.row)
+            ),
+            pages: counts.pages,
+            evidence: FindingEvidence::Comparison(0),
+        });
+        section.sentences.push(sentence);
+        if summary.without_passages > 0 {
+            section.sentences.push(format!(
+                "{} of a page and an original {} only short chunks, which are no passages.",
+                counted(summary.without_passages, "pair", "pairs"),
+                plural(summary.without_passages, "shares", "share"),
+            ));
+        }
+        section.notes.push(
+            "The share of a page is that of its chunks that are chunks of the original, without \
+             stop chunks. Which of the two is earlier is said only where their dates decide it: a \
+             page that was published before the other was fetched need not be the earlier one."
+                .to_owned(),
+        );
+        let mut table = table(&counts.strongest, summary.pairs);
+        table.command = list_command(&input.findings.record.command);
+        section.tables.push(table);
+        for pair in &counts.strongest {
+            section.comparisons.extend(comparison(&pair.row, LONGEST));
+        }
+        Ok(section)
+    }
+}
+
+/// Returns the command that lists all rows, given the command that was run.
+fn list_command(run: &str) -> String {
+    match run {
+        "" => String::new(),
+        run if run.contains(" --out") || run.contains(" --json") => run.to_owned(),
+        run => format!("{run} --out shared.csv"),
+    }
+}
+
+/// A page and an original: the row of its longest passage, and the words of all.
+struct SharingPair {
+    row: CopiedPassageRow,
+    words: u64,
+}
+
+/// Counts over all rows.
+#[derive(Default)]
+struct SharingCounts {
+    pages: u64,
+    originals: u64,
+    sites: u64,
+    /// The pairs with the most words.
+    strongest: Vec<SharingPair>,
+}
+
+impl SharingCounts {
+    fn read(findings: &Findings, top: usize) -> Result<SharingCounts> {
+        let mut counts = SharingCounts::default();
+        let (mut originals, mut sites) = (HashSet::new(), BTreeSet::new());
+        let mut last_page = None;
+        let mut pair: Option<SharingPair> = None;
+        for row in findings.rows(COPIED_PASSAGES_TABLE)? {
+            let row = row?;
+            counts.pages += u64::from(last_page != Some(row.page_id));
+            last_page = Some(row.page_id);
+            originals.insert(row.original_id);
+            if !sites.contains(&row.site) {
+                sites.insert(row.site.clone());
+            }
+            let words = u64::from(row.words.unwrap_or(0));
+            match &mut pair {
+                Some(pair)
+                    if (pair.row.page_id, pair.row.original_id)
+                        == (row.page_id, row.original_id) =>
+                {
+                    pair.words += words;
+                    if row.words > pair.row.words {
+                        pair.row = row;
+                    }
+                }
+                _ => {
+                    let done = pair.replace(SharingPair { row, words });
+                    counts.add(done, top);
+                }
+            }
+        }
+        counts.add(pair, top);
+        counts.originals = originals.len() as u64;
+        counts.sites = sites.len() as u64;
+        Ok(counts)
+    }
+
+    /// Keeps a pair if it is among the strongest; of equal ones, those that come first.
+    fn add(&mut self, pair: Option<SharingPair>, top: usize) {
+        let Some(pair) = pair else {
+            return;
+        };
+        let at = self
+            .strongest
+            .partition_point(|other| other.words >= pair.words);
+        if at < top.max(1) {
+            self.strongest.insert(at, pair);
+            self.strongest.truncate(top.max(1));
+        }
+    }
+}
+
+fn table(pairs: &[SharingPair], all: u64) -> ReportTable {
+    let mut shown = 0;
+    let rows = pairs.iter().map(|pair| {
+        let row = &pair.row;
+        let evidence = match row.text {
+            Some(_) => {
+                let anchor = FindingEvidence::Comparison(shown).anchor(COPIED_PASSAGES);
+                shown += 1;
+                ReportCell::Evidence {
+                    target: format!("#{anchor}"),
+                    text: "side by side".to_owned(),
+                }
+            }
+            None => ReportCell::Text("short chunks only".to_owned()),
+        };
+        vec![
+            ReportCell::Address(row.page.clone()),
+            ReportCell::Text(row.title.clone().unwrap_or_default()),
+            ReportCell::Address(row.original.clone()),
+            ReportCell::Share(row.of_page),
+            ReportCell::Share(row.of_original),
+            ReportCell::Count(pair.words),
+            evidence,
+            ReportCell::Text(dates(&row.published, &row.fetched)),
+            ReportCell::Text(dates(&row.original_published, &row.original_fetched)),
+            ReportCell::Text(row.earlier.clone()),
+            ReportCell::Text(links(&row.links).to_owned()),
+        ]
+    });
+    let rows: Vec<Vec<ReportCell>> = rows.collect();
+    ReportTable {
+        title: "pages that share the most words with an original".to_owned(),
+        columns: columns([
+            "page",
+            "title",
+            "original",
+            "% of page",
+            "% of original",
+            "words",
+            "passages",
+            "dates of the page",
+            "dates of the original",
+            "earlier",
+            "links to",
+        ]),
+        more: all.saturating_sub(rows.len() as u64),
+        rows,
+        ..ReportTable::default()
+    }
+}
+
+/// Says what the links of a page lead to.
+pub(crate) fn links(links: &str) -> &str {
+    match links {
+        "page" => "the original",
+        "domain" => "its domain",
+        "none" => "none",
+        "same-domain" => "same domain",
+        _ => "no web address",
+    }
+}
+
+/// Names all dates of a page.
+pub(crate) fn dates(published: &Option<String>, fetched: &Option<String>) -> String {
+    let day = |date: &String| date.split('T').next().unwrap_or_default().to_owned();
+    match (published.as_ref().map(day), fetched.as_ref().map(day)) {
+        (Some(published), Some(fetched)) => format!("published {published}, fetched {fetched}"),
+        (Some(published), None) => format!("published {published}"),
+        (None, Some(fetched)) => format!("fetched {fetched}"),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+/// Says which of a page and an original is earlier, with the dates, and what the page links to.
+pub(crate) fn relation(row: &CopiedPassageRow) -> String {
+    relation_to(row, "the original")
+}
+
+/// Like [`relation`], with another name for the original.
+pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
+    let by = |published: &Option<String>| match published {
+        Some(_) => DatedBy::Published.name(),
+        None => DatedBy::Fetched.name(),
+    };
+    let (page_by, original_by) = (by(&row.published), by(&row.original_published));
+    let both = format!(
+        "page: {}; {original}: {}",
+        dates(&row.published, &row.fetched),
+        dates(&row.original_published, &row.original_fetched)
+    );
+    let order = match row.earlier.as_str() {
+        "page" => format!(
+            "The page was {} ({both}).",
+            date_relation(page_by, original_by, true, original)
+        ),
+        "original" => format!(
+            "The page was {} ({both}).",
+            date_relation(page_by, original_by, false, original)
+        ),
+        "same" => format!("Both have the same date ({both})."),
+        _ => format!("Their dates do not say which is earlier ({both})."),
+    };
+    let link = match row.links.as_str() {
+        "page" => format!(" The page links to {original}."),
+        "domain" => format!(" The page links to the domain of {original}, not to the page itself."),
+        "none" => format!(" The page links neither to {original} nor to its domain."),
+        "same-domain" => " Both are on one domain.".to_owned(),
+        _ => String::new(),
+    };
+    format!("{order}{link}")
+}
+
+/// Shows a passage side by side, the page first; none if the row has no passage.
+pub(crate) fn comparison(row: &CopiedPassageRow, longest: usize) -> Option<Comparison> {
+    let (text, original) = (row.text.as_deref()?, row.original_text.as_deref()?);
+    let [only_page, only_original] = differing_words(text, original, Fold::None);
+    Some(Comparison {
+        about: format!(
+            "{}, {}, {} identical. {}",
+            row.kind.as_deref().unwrap_or_default(),
+            counted(row.words.unwrap_or(0).into(), "word", "words"),
+            percent(row.identical.unwrap_or(0.0)),
+            relation(row)
+        ),
+        sides: [
+            ComparedSide {
+                address: row.page.clone(),
+                pieces: compared_pieces(text, &only_page, longest),
+            },
+            ComparedSide {
+                address: row.original.clone(),
+                pieces: compared_pieces(original, &only_original, longest),
+            },
+        ],
+    })
+}
