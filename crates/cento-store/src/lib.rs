@@ -66,7 +66,9 @@ mod task;
 mod time_limit;
 
 pub use arrow_array::RecordBatch;
-pub use build::{Build, Built};
+pub use build::{
+    Build, BuildExecutor, BuildTasks, Built, FinishedTask, LocalBuilds, with_build_executor,
+};
 pub use column::Projection;
 pub use corpus::{Corpus, ListedInput};
 pub use error::{Error, Result};
