@@ -88,7 +88,9 @@ impl TaskRows {
     /// The number of rows for each shuffle and table that the task has written to.
     pub fn rows(&self) -> BTreeMap<String, u64> {
         let ports = self.output.ports.iter();
-        ports.map(|(name, port)| (name.clone(), port.rows)).collect()
+        ports
+            .map(|(name, port)| (name.clone(), port.rows))
+            .collect()
     }
 
     /// The counters of the task. An iteration ends after a round in which the sum over all tasks is
@@ -105,7 +107,11 @@ impl TaskRows {
 
     /// Bytes of memory that the rows occupy, as long as this exists.
     pub fn memory(&self) -> u64 {
-        let leases = self.output.ports.values().filter_map(|port| port.lease.as_ref());
+        let leases = self
+            .output
+            .ports
+            .values()
+            .filter_map(|port| port.lease.as_ref());
         leases.map(Lease::bytes).sum()
     }
 

@@ -99,7 +99,12 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
         let mut parts = parts.into_iter();
         let mut next = || Ok(parts.next());
         registry
-            .write_table(&folder.join("tables"), &name, &mut next, &Progress::default())
+            .write_table(
+                &folder.join("tables"),
+                &name,
+                &mut next,
+                &Progress::default(),
+            )
             .unwrap();
     }
 }
@@ -185,7 +190,10 @@ fn a_task_is_refused_if_its_input_does_not_fit_in_its_memory() {
         registry().run_reduce(&flow, "summarise", 0, &[&rows], &nothing, &limits)
     };
     let error = run(2 << 20).map(|_| ()).unwrap_err();
-    assert!(error.to_string().contains("1572864 bytes of input"), "{error}");
+    assert!(
+        error.to_string().contains("1572864 bytes of input"),
+        "{error}"
+    );
     assert!(run(4 << 20).is_ok());
 }
 

@@ -123,8 +123,7 @@ pub fn run_command(
         // Nothing that the command changes is used after a panic, except what it printed.
         let command = std::panic::AssertUnwindSafe(|| run(arguments.verb));
         let command = || with_executor(executor, || std::panic::catch_unwind(command));
-        with_build_executor(builds, command)
-            .unwrap_or_else(|_| Err(CommandError::panicked()))
+        with_build_executor(builds, command).unwrap_or_else(|_| Err(CommandError::panicked()))
     });
     let status = outcome?;
     let status = (0..=u8::MAX).find(|&number| ExitCode::from(number) == status);

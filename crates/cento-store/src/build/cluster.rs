@@ -59,10 +59,7 @@ pub(super) fn executor() -> Rc<dyn BuildExecutor> {
 }
 
 /// Runs all builds in `body` with this executor.
-pub fn with_build_executor<T>(
-    executor: Rc<dyn BuildExecutor>,
-    body: impl FnOnce() -> T,
-) -> T {
+pub fn with_build_executor<T>(executor: Rc<dyn BuildExecutor>, body: impl FnOnce() -> T) -> T {
     /// Restores the previous executor, also after a panic.
     struct Previous(Rc<dyn BuildExecutor>);
     impl Drop for Previous {
@@ -174,7 +171,9 @@ impl<'a> BuildTasks<'a> {
         let manifest = Manifest::load(self.folder.path())?;
         let unknown = || Error::Internal(format!("the build has no task {number}"));
         let task = self.numbered().find(|(known, _)| *known == number);
-        let first_part = manifest.last_part_of(number).map_or(0, |part| part.sequence + 1);
+        let first_part = manifest
+            .last_part_of(number)
+            .map_or(0, |part| part.sequence + 1);
         let limits = PoolLimits { threads: 1, memory };
         let tasks = vec![task.ok_or_else(unknown)?];
         let manifest = run_tasks(self.build, self.folder, manifest, self.run, tasks, limits)?;
