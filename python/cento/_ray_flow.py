@@ -34,6 +34,11 @@ from cento._ray_tasks import MIB, Job, StagePlan, bounds
 
 #: How many bytes of a shuffle are worth a reduce task of their own.
 TASK_BYTES = 4 * MIB
+#: How many Ray tasks a map has at most, beside four for each CPU. A corpus of a billion pages has a
+#: hundred thousand parts; the driver knows every object, and each task makes one for each group.
+MAP_TASKS = 2000
+#: A record or a commit takes at most one of so many seconds.
+PAUSE = 10
 #: The memory of tasks is declared in multiples of this, because Ray treats tasks with different
 #: needs as different kinds of tasks.
 STEP = 16 * MIB
@@ -152,6 +157,7 @@ class FlowRunner:
         self.cluster = Cluster(settings)
         self.folder = folder
         self.last_record = time.monotonic()
+        self.pause = settings.checkpoint
         self.state = FlowState()
 
     def run(self) -> str:
@@ -170,7 +176,7 @@ class FlowRunner:
             self._advance(step, len(stages), report)
             self._write_tables(stage)
             self._drop_unused()
-            due = time.monotonic() - self.last_record > self.settings.checkpoint
+            due = time.monotonic() - self.last_record > self.pause
             if due and self.state.step < len(steps):
                 self._record()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -243,17 +249,20 @@ class FlowRunner:
         shared = ray.put(plan)
         states = [self.state.states[name] for name in plan.reads]
 
-        def remote(many: Callable[..., Any], one: Callable[..., Any]) -> Any:
-            function = many if plan.returns > 1 else one
+        def remote(several: Callable[..., Any], one: Callable[..., Any]) -> Any:
+            function = several if plan.returns > 1 else one
             return self.cluster.remote(function, plan.name, plan.memory, plan.returns)
 
         if plan.source is None:
             map_remote = remote(tasks.map_task, tasks.map_facts)
+            numbers = len(stage["input"]["tasks"])
+            many = min(numbers, max(MAP_TASKS, 4 * self.cluster.cpus))
 
             def submit_map(task: int) -> List[Any]:
-                return _listed(map_remote.remote(self.reference, shared, task, *states))
+                mine = bounds(numbers, many, task)
+                return _listed(map_remote.remote(self.reference, shared, mine, *states))
 
-            return 0, len(stage["input"]["tasks"]), submit_map
+            return 0, many, submit_map
         reduce_remote = remote(tasks.reduce_task, tasks.reduce_facts)
         name = stage["input"]["shuffle"]
         written = self.state.shuffles.pop(name, [])
@@ -373,6 +382,7 @@ class FlowRunner:
 
     def _record(self) -> None:
         """Writes everything that the remaining stages need to the shared path."""
+        begun = time.monotonic()
         state = self.state
         ordinal = len(state.stages)
         folder = self.folder / f"{ordinal:05}"
@@ -407,6 +417,9 @@ class FlowRunner:
             if old.is_dir() and old != folder:
                 shutil.rmtree(old, ignore_errors=True)
         self.last_record = time.monotonic()
+        # Recording terabytes must not take longer than the work that it saves.
+        if self.settings.checkpoint > 0:
+            self.pause = max(self.settings.checkpoint, PAUSE * (self.last_record - begun))
 
     def _resume(self) -> None:
         """Restores what an interrupted run of the same flow recorded."""

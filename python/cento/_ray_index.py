@@ -17,10 +17,11 @@ from typing import Any, Dict, List
 import ray
 
 from cento import _ray_tasks as tasks
-from cento._ray_flow import Cluster, ClusterSettings
+from cento._ray_flow import PAUSE, Cluster, ClusterSettings
 from cento._ray_tasks import Job
 
-#: How often finished tasks are committed. Each commit writes the manifest, which names all parts.
+#: How often finished tasks are committed at most. Each commit writes the manifest, which names all
+#: parts: with a million of them, commits are rarer.
 COMMIT_SECONDS = 5.0
 
 
@@ -35,16 +36,18 @@ def run_index(server: Any, job: Job, unfinished: List[int], settings: ClusterSet
         return [remote.remote(reference, unfinished[at], settings.task_memory)]
 
     waiting: List[str] = []
-    committed = time.monotonic()
+    committed, pause = time.monotonic(), COMMIT_SECONDS
     peak, processor = 0, 0.0
     for _, references in cluster.bounded("index", len(unfinished), submit):
         finished, facts = ray.get(references[0])
         waiting.append(finished)
         peak = max(peak, facts["peak"])
         processor += facts["processor"]
-        if time.monotonic() - committed > COMMIT_SECONDS:
+        begun = time.monotonic()
+        if begun - committed > pause:
             server.commit_tasks(waiting)
             waiting, committed = [], time.monotonic()
+            pause = max(COMMIT_SECONDS, PAUSE * (committed - begun))
     server.commit_tasks(waiting)
     server.finish_index()
     if settings.on_stage:

@@ -215,14 +215,19 @@ def _objects(plan: StagePlan, server: Any, done: List[Any], usage: Usage) -> Ite
     yield {"counters": counters, "rows": rows, "sizes": sizes, **usage.facts()}
 
 
-def map_task(job: Job, plan: StagePlan, task: int, *states: Any) -> Iterator[Any]:
+def map_task(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Iterator[Any]:
+    """Runs some tasks of a map, one after the other."""
     server = _server(job)
     usage = Usage()
     known = dict(zip(plan.reads, map(bytes, states)))
-    memory = (plan.memory, plan.working // 4)
-    done = server.run_map(plan.name, task, known, memory)
+    done: List[Any] = []
+    held = 0
+    for number in numbers:
+        memory = (plan.memory - held, max(0, plan.working // 4 - held))
+        done.append(server.run_map(plan.name, number, known, memory))
+        held += done[-1].memory
     _fail_once(job, f"{plan.name}-map")
-    yield from _objects(plan, server, [done], usage)
+    yield from _objects(plan, server, done, usage)
 
 
 def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> Iterator[Any]:
@@ -255,9 +260,9 @@ def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> It
     yield from _objects(plan, server, done, usage)
 
 
-def map_facts(job: Job, plan: StagePlan, task: int, *states: Any) -> Any:
+def map_facts(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Any:
     """A map that writes nothing: Ray takes no generator for a single object."""
-    return next(map_task(job, plan, task, *states))
+    return next(map_task(job, plan, numbers, *states))
 
 
 def reduce_facts(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> Any:

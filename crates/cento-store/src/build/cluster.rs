@@ -54,7 +54,7 @@ thread_local! {
 }
 
 /// Returns the executor of this thread.
-pub(super) fn executor() -> Rc<dyn BuildExecutor> {
+pub(crate) fn executor() -> Rc<dyn BuildExecutor> {
     EXECUTOR.with_borrow(Rc::clone)
 }
 

@@ -35,6 +35,7 @@ use crate::task::plan;
 
 use threads::{lock, on_threads};
 
+pub(crate) use cluster::executor;
 pub use cluster::{BuildExecutor, BuildTasks, FinishedTask, LocalBuilds, with_build_executor};
 
 /// How many inputs a thread takes at a time to check whether they have changed.
@@ -255,7 +256,7 @@ impl<'a> Build<'a> {
             return Ok(false);
         }
         // The driver has compared the inputs, and each worker would read all small ones again.
-        if cluster::executor().is_worker() {
+        if executor().is_worker() {
             return Ok(true);
         }
         self.identify()?;
