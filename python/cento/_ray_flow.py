@@ -74,7 +74,8 @@ class Cluster:
 
     def __init__(self, settings: ClusterSettings) -> None:
         self.settings = settings
-        alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        nodes: Callable[[], List[Dict[str, Any]]] = ray.nodes
+        alive = [node["Resources"] for node in nodes() if node["Alive"]]
         self.cpus = int(sum(node.get("CPU", 0) for node in alive)) or 1
         self.memory = int(max((node.get("memory", 0) for node in alive), default=0))
         stores = [int(node.get("object_store_memory", 0)) for node in alive]

@@ -39,10 +39,10 @@ def run_index(server: Any, job: Job, unfinished: List[int], settings: ClusterSet
     committed, pause = time.monotonic(), COMMIT_SECONDS
     peak, processor = 0, 0.0
     for _, references in cluster.bounded("index", len(unfinished), submit):
-        finished, facts = ray.get(references[0])
+        finished, used = ray.get(references[0])
         waiting.append(finished)
-        peak = max(peak, facts["peak"])
-        processor += facts["processor"]
+        peak = max(peak, used["peak"])
+        processor += used["processor"]
         begun = time.monotonic()
         if begun - committed > pause:
             server.commit_tasks(waiting)

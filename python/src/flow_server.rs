@@ -197,8 +197,13 @@ fn answer(
             StepEvent::State(registry.merge_states(flow, &state, &parts))
         }
         StepRequest::Write { table, rows } => {
-            let mut next = || {
+            let mut ended = false;
+            let mut next = move || {
+                if ended {
+                    return Ok(None);
+                }
                 let rows = rows.recv().map_err(|_| cento_flow::Error::Cancelled)?;
+                ended = rows.is_none();
                 Ok(rows.map(|rows| rows.to_vec()))
             };
             let folder = &runner.tables;
