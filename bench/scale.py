@@ -72,7 +72,8 @@ def measure(pages, folder, memory):
         spent([PROGRAM, "synth", "-o", crawl, "--pages", pages, "--seed", 5, "--files", 8, "--force"])
     for path in (corpus, findings):
         shutil.rmtree(path, ignore_errors=True)
-    machine = ["--threads", 1, "--memory", memory]
+    # Analyses read texts twice if their rows exceed the memory, which those of a large crawl always do. So memory grows with the pages.
+    machine = ["--threads", 1, "--memory", f"{pages * memory // 1000}K"]
     measured = {"pages": pages, "analyses": {}}
     seconds = spent([PROGRAM, "index", crawl / "crawl", "-o", corpus, *machine])
     manifest = json.loads((corpus / "manifest.json").read_text())
@@ -231,7 +232,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pages", type=int, default=6250, help="N, the pages of the smallest crawl")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER / "scale", help="where crawls and measurements are kept")
-    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--memory", type=int, default=10_000, help="bytes for each page")
     parser.add_argument("--crawl", type=int, default=3_000_000_000, help="pages of the crawl to be costed")
     parser.add_argument("--payload", type=float, default=74e3, help="bytes of HTML of a page: 220 TB for 2.98 billion pages (Common Crawl, September 2014)")
     parser.add_argument("--text", type=float, default=5e3, help="bytes of text of a page")

@@ -341,12 +341,14 @@ class FlowRunner:
             at += 1
 
     def _merged(self, name: str, parts: List[Any]) -> Any:
-        """Merges states by a tree, so that no task has more than eight of them in memory."""
+        """Merges states by a tree of tasks. A task merges two to eight of them, as many as fit in
+        half of a node."""
+        size = max(1, self.state_bytes.get(name, 0))
+        many = max(2, min(8, self.cluster.memory // (2 * size) - 2))
         # The parts, the merged state, and the same serialised.
-        memory = 10 * self.state_bytes.get(name, 0)
-        merge = self.cluster.remote(tasks.merge_task, name, memory)
+        merge = self.cluster.remote(tasks.merge_task, name, (many + 2) * size)
         while len(parts) != 1 or not parts:
-            chunks = [parts[at : at + 8] for at in range(0, max(len(parts), 1), 8)]
+            chunks = [parts[at : at + many] for at in range(0, max(len(parts), 1), many)]
             parts = [merge.remote(self.reference, name, *chunk) for chunk in chunks]
         return parts[0]
 

@@ -151,10 +151,12 @@ def test_a_new_cluster_resumes_after_the_head_node_was_lost(
 
 def test_a_shuffle_larger_than_the_object_store_spills(tmp_path: Path) -> None:
     """More rows than the object stores of both nodes hold, in tasks with little memory."""
+    from ray._private.internal_api import memory_summary
+
     from cento import ray as cento_ray
     from cento.ray import local_cluster
 
-    cento.run("synth", "-o", tmp_path / "s", "--pages", 6000, "--seed", 3, progress=False)
+    cento.run("synth", "-o", tmp_path / "s", "--pages", 12000, "--seed", 3, progress=False)
     crawl = tmp_path / "s" / "crawl"
     here, there = tmp_path / "here.cento", tmp_path / "there.cento"
     cento.run("index", crawl, "-o", here, progress=False)
@@ -165,7 +167,7 @@ def test_a_shuffle_larger_than_the_object_store_spills(tmp_path: Path) -> None:
         ray.init(address=cluster.address, log_to_driver=False)
         small = settings(task_memory=32 << 20, groups=8, on_stage=stages.append)
         cento_ray.run("reuse", there, "--scheme=kgram:k=5", MEMORY, settings=small)
-        statistics = ray._private.internal_api.memory_summary(stats_only=True)
+        statistics = memory_summary(stats_only=True)
     cento.run("reuse", here, "--scheme=kgram:k=5", MEMORY, progress=False)
     assert findings_of(there) == findings_of(here) != {}
     assert max(stage["bytes_out"] for stage in stages) > 2 * (80 << 20)

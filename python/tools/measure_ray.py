@@ -35,7 +35,9 @@ def files(folder: Path) -> Dict[str, bytes]:
 
 def spilled() -> str:
     """What Ray says about spilling since the cluster was started."""
-    text = ray._private.internal_api.memory_summary(stats_only=True)
+    from ray._private.internal_api import memory_summary
+
+    text = memory_summary(stats_only=True)
     found = re.findall(r"(Spilled|Restored) (\d+) MiB, (\d+) objects", text)
     return "; ".join(f"Ray {kind.lower()} {size} MiB, {count} objects" for kind, size, count in found)
 
