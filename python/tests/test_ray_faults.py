@@ -50,7 +50,7 @@ def test_a_worker_killed_in_every_stage_changes_nothing(
     cento.run(verb, local, *filled("here.labels"), progress=False)
     assert findings_of(corpus.path) == findings_of(local) != {}
     killed = {file.name for file in faults.iterdir()}
-    names = {stage["name"] for stage in stages}
+    names = {stage["name"] for stage in stages if stage["tasks"] > 0}
     survived = {name for name in names if not {f"{name}-map", f"{name}-reduce"} & killed}
     assert survived == set()
     written = {file.stem for file in corpus.path.rglob("findings/**/*.parquet")}
@@ -167,10 +167,10 @@ def test_a_shuffle_larger_than_the_object_store_spills(tmp_path: Path) -> None:
         ray.init(address=cluster.address, log_to_driver=False)
         small = settings(task_memory=32 << 20, groups=8, on_stage=stages.append)
         cento_ray.run("reuse", there, "--scheme=kgram:k=5", MEMORY, settings=small)
-        statistics = memory_summary(stats_only=True)
+        statistics = memory_summary(cluster.address, stats_only=True)
     cento.run("reuse", here, "--scheme=kgram:k=5", MEMORY, progress=False)
     assert findings_of(there) == findings_of(here) != {}
-    assert max(stage["bytes_out"] for stage in stages) > 2 * (80 << 20)
+    assert max(stage["bytes_out"] for stage in stages) > 80 << 20
     assert "Spilled" in statistics, statistics
     for stage in stages:
         # What Python and the allocator hold beside what the task has declared.

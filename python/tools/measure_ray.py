@@ -33,11 +33,11 @@ def files(folder: Path) -> Dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in found}
 
 
-def spilled() -> str:
+def spilled(address: str) -> str:
     """What Ray says about spilling since the cluster was started."""
     from ray._private.internal_api import memory_summary
 
-    text = memory_summary(stats_only=True)
+    text = memory_summary(address, stats_only=True)
     found = re.findall(r"(Spilled|Restored) (\d+) MiB, (\d+) objects", text)
     return "; ".join(f"Ray {kind.lower()} {size} MiB, {count} objects" for kind, size, count in found)
 
@@ -96,7 +96,7 @@ def main() -> None:
                     f"{'identical' if same else 'DIFFERENT'}",
                     flush=True,
                 )
-            print(spilled() or "Ray spilled nothing")
+            print(spilled(cluster.address) or "Ray spilled nothing")
 
 
 if __name__ == "__main__":
