@@ -43,7 +43,7 @@ def summary(findings):
 def truth():
     corpus = synthetic(20_000)
     findings = fresh("quilts-findings")
-    run([CENTO, "quilts", corpus, "--min-share", "0.02", "--findings", findings])
+    run([CENTO, "quilts", corpus, "--min-source", "0.02", "--findings", findings])
     output, *_ = run([CENTO, "score", findings, "--truth", FOLDER / "quilts-20000/truth.jsonl", "--corpus", corpus])
     print(output)
 

@@ -30,7 +30,7 @@ ANALYSES = {
     "quilts": ["quilts"],
     "phrases": ["phrases"],
     "passages": ["passages"],
-    "discover": ["discover", "--top", "1000", "-o", "LABELS"],
+    "discover": ["discover", "--most-frequent", "1000", "-o", "LABELS"],
     "detect": ["detect", "--labels", "LABELS"],
 }
 # Bytes for each page that every process of an analysis holds, whatever its budget is: docs/LIMITS.md, Memory.

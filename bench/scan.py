@@ -22,7 +22,7 @@ ALONE = [
     ["copies"],
     ["overlap", "--replication"],
     ["overlap", "--servers", "--chunk", "paragraph"],
-    ["quilts", "--collapse", "--min-share", "0.02"],
+    ["quilts", "--collapse", "--min-source", "0.02"],
     ["phrases"],
     ["discover", "--stop-proposed", "-o", FOLDER / "scan.labels"],
     ["detect", "--labels", FOLDER / "scan.labels"],

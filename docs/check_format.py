@@ -190,7 +190,7 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("quilts", corpus, "--sweep", "c=2..4")
     run("discover", corpus, "--from", folder / "s/originals", "-o", labels)
     run("detect", corpus, "--labels", labels, "--fuzzy", "--truth", folder / "s/truth.jsonl")
-    run("trial", "inject", corpus, "--site", folder / "s/originals")
+    run("trial", "inject", corpus, "--inject", folder / "s/originals")
     run("trial", "mutate", corpus, "--runs", 2)
     run("detect", corpus, "--against", folder / "s/originals", "--grams", 8)
     return corpus, labels

@@ -38,14 +38,14 @@ class Ardi(Comparison):
         stops = self.stops()
         for threshold, without in [(1, False), (3, False), (6, True)]:
             with self.setting():
-                options = ["--threshold", threshold, *(["--no-stop"] if without else [])]
+                options = ["--more-than", threshold, *(["--no-stop"] if without else [])]
                 table = self.cento.find("discover", "x.cento", "-o", "blind.labels", *options, main="labels")
                 found = ardi.discover_blind(self.pages, "paragraph", threshold, set() if without else stops)
                 what = f"discover {' '.join(map(str, options))}"
                 self.count(compare(what, map(label_row, found), table("labels"), "hash"))
         for threshold in (1, 2):
             with self.setting():
-                options = ["--of", "files", "--threshold", threshold]
+                options = ["--unit", "files", "--more-than", threshold]
                 table = self.cento.find("discover", "x.cento", "-o", "files.labels", *options)
                 files = ardi.discover_files(self.pages, threshold)
                 expected = [
@@ -79,19 +79,19 @@ class Ardi(Comparison):
 
     def check_detect(self) -> None:
         stops = self.stops()
-        self.cento.run("discover", "x.cento", "-o", "blind.labels", "--threshold", "2", "--findings", "blind")
+        self.cento.run("discover", "x.cento", "-o", "blind.labels", "--more-than", "2", "--findings", "blind")
         blind = {label.chunk for label in ardi.discover_blind(self.pages, "paragraph", 2, stops)}
         informed = {label.chunk: label for label in ardi.discover_informed(self.made.originals, "paragraph", 30, stops)}
         third = ["--threshold", "0.3333333333"]
         for labels, options in [
             (blind, ["--labels", "blind.labels"]),
             (blind, ["--labels", "blind.labels", "--depth", "1", "--own", "alpha.com"]),
-            (blind, ["--labels", "blind.labels", "--no-stop", *third]),
+            (blind, ["--labels", "blind.labels", "--count-stops", *third]),
             (set(informed), ["--against", "originals.jsonl", "--min-length", "30"]),
         ]:
             with self.setting():
                 table = self.cento.find("detect", "x.cento", *options, main="sites")
-                self.detect(table, options, labels, set() if "--no-stop" in options else stops)
+                self.detect(table, options, labels, set() if "--count-stops" in options else stops)
                 if "--against" in options:
                     self.matches(table, informed, stops)
 

@@ -147,7 +147,7 @@ class Fetterly(Comparison):
 
     def megashingles(self) -> None:
         """Equal sets of phrases have equal shingles; pages without a common phrase share none."""
-        table = self.cento.find("copies", "x.cento", "--scheme", "megashingle")
+        table = self.cento.find("copies", "x.cento", "--rule", "megashingle")
         by_id = {page.page_id: page for page in self.pages}
         circles = {page.page_id: set(fetterly.circular_phrases(page.words, 5)) for page in kept(self.pages)}
         pairs = [row for row in table("pairs") if by_id[row["page_id"]].reject is None]
@@ -173,11 +173,11 @@ class Fetterly(Comparison):
             options = ["-k", k, "--min-pages", least, "--site", site, "--cover-pages", "all", "--cover-from", 1]
             options += ["--flag-pages", 3, "--flag-mean", 20, "--candidates", 65536]
             with self.setting():
-                table = self.cento.find("phrases", "x.cento", *options, "--exact", "--no-collapse", main="sites")
+                table = self.cento.find("phrases", "x.cento", *options, "--exact", "--collapse=no", main="sites")
                 self.count(self.phrases(table, k, least, site, self.pages, True))
         options = ["--min-pages", 3, "--cover-pages", "all", "--cover-from", 1]
         with self.setting():
-            table = self.cento.find("phrases", "x.cento", *options, "--no-collapse")
+            table = self.cento.find("phrases", "x.cento", *options, "--collapse=no")
             self.count(self.phrases(table, 5, 3, "host", self.pages, False))
         with self.setting():
             removed = {row["page_id"] for row in self.cento.find("copies", "x.cento")("pairs")}

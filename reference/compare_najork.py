@@ -49,7 +49,7 @@ class Najork(Comparison):
             (7, 2, 1, "0.1", "none", "0"),
         ]:
             with self.setting():
-                options = ["-k", k, "-m", m, "-c", c, "--theta", theta, "--foreign", foreign, "--min-share", phi]
+                options = ["-k", k, "-m", m, "-c", c, "--theta", theta, "--foreign", foreign, "--min-source", phi]
                 table = self.cento.find("quilts", "x.cento", *options, main="quilts")
                 expected = najork.quilts(self.pages, k, m, c, Fraction(theta), foreign, Fraction(phi))
                 what = f"quilts {' '.join(map(str, options))}"

@@ -79,7 +79,7 @@ class Seo(Comparison):
         rows = 0
         for url in sorted(queries):
             own = queries[url]
-            said = self.cento.run("query", "x.cento", url, "--json", "--top", 0, "--max-pages", most)
+            said = self.cento.run("query", "x.cento", url, "--json", "--top", "all", "--max-pages", most)
             answer = json.loads(said)
             matches = [row for row in answer["matches"] if row["page_id"] in sets]
             if None not in found_sets.values():

@@ -40,7 +40,7 @@ class Shivakumar(Comparison):
             self.replication()
 
     def pairs(self, kind: str, threshold: int, most: int) -> int:
-        options = ["--chunk", kind, "--threshold", threshold, "--max-pages", most]
+        options = ["--chunk", kind, "--min-shared", threshold, "--max-pages", most]
         what = f"overlap {' '.join(map(str, options))}"
         pages = self.spaced() if kind.startswith("words") else self.pages
         sets = shivakumar.page_sets(pages, kind)
@@ -70,7 +70,7 @@ class Shivakumar(Comparison):
     def servers(self, kind: str, threshold: int, most: int, by: str) -> int:
         if kind.startswith("words"):
             return 0
-        options = ["--chunk", kind, "--threshold", threshold, "--max-pages", most, f"--servers={by}"]
+        options = ["--chunk", kind, "--min-shared", threshold, "--max-pages", most, f"--servers={by}"]
         found = self.cento.find("overlap", "x.cento", *options, main="servers")("servers")
         pages = by_value((server(page, by), page) for page in kept(self.pages))
         counts = {name: len(members) for name, members in pages.items()}

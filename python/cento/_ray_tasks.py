@@ -135,20 +135,21 @@ def _server(job: Job) -> Any:
 
 
 class Usage:
-    """What a task uses, from its start: processor seconds, and peak memory of its own."""
+    """What a task uses, from its start: processor seconds, and its own memory at most, which is
+    sampled after each of its partitions and objects."""
 
     def __init__(self) -> None:
         self.seconds = _processor_seconds()
-        try:
-            Path("/proc/self/clear_refs").write_text("5")  # Resets the peak.
-            self.before = _anonymous()
-        except OSError:
-            self.before = 0
+        self.before = self.most = _anonymous()
+
+    def sample(self) -> None:
+        self.most = max(self.most, _anonymous())
 
     def facts(self) -> Dict[str, Any]:
+        self.sample()
         return {
             "processor": _processor_seconds() - self.seconds,
-            "peak": max(0, _anonymous(peak=True) - self.before),
+            "peak": self.most - self.before,
         }
 
 
@@ -157,20 +158,15 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _anonymous(peak: bool = False) -> int:
-    """Returns the resident memory of this process without files and shared objects. The peak is
-    that of all memory, without the files and objects that are mapped now."""
-    fields: Dict[str, int] = {}
+def _anonymous() -> int:
+    """Returns the resident memory of this process without files and shared objects."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
-            name, _, rest = line.partition(":")
-            if name in ("RssAnon", "RssFile", "RssShmem", "VmHWM"):
-                fields[name] = int(rest.split()[0]) * 1024
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
     except OSError:
-        return 0
-    if not peak:
-        return fields.get("RssAnon", 0)
-    return fields.get("VmHWM", 0) - fields.get("RssFile", 0) - fields.get("RssShmem", 0)
+        pass
+    return 0
 
 
 def _fail_once(job: Job, name: str) -> None:
@@ -203,6 +199,7 @@ def _objects(plan: StagePlan, server: Any, done: List[Any], usage: Usage) -> Ite
             of_group = bounds(partitions, groups, group)
             packed, found = _cento.pack(done, name, of_group.start, of_group.stop)
             sizes[name].extend(found)
+            usage.sample()
             yield PickleBuffer(packed)
     for name in plan.tables:
         packed, found = _cento.pack(done, name, 0, 1)
@@ -226,6 +223,7 @@ def map_task(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Iterato
         memory = (plan.memory - held, max(0, plan.working // 4 - held))
         done.append(server.run_map(plan.name, number, known, memory))
         held += done[-1].memory
+        usage.sample()
     _fail_once(job, f"{plan.name}-map")
     yield from _objects(plan, server, done, usage)
 
@@ -256,6 +254,7 @@ def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> It
             memory = (plan.memory - held, max(0, plan.working // 4 - held))
             done.append(server.run_reduce(plan.name, partition, mine, known, memory))
             held += done[-1].memory
+            usage.sample()
     _fail_once(job, f"{plan.name}-reduce")
     yield from _objects(plan, server, done, usage)
 

@@ -58,6 +58,8 @@ def _values(value: object) -> List[str]:
 
 def _option(option: Mapping[str, Any], value: object) -> List[str]:
     name = f"--{option['long']}"
+    if value is False and "no" in option["possible"]:
+        return [f"{name}=no"]
     if value is None or value is False:
         return []
     if value is True:

@@ -89,7 +89,7 @@ def run(
         typed = _absolute(typed)
     # Flows depend on the memory, and a worker has to reach the same flow.
     if not any(word == "--memory" or word.startswith("--memory=") for word in typed):
-        typed.append(f"--memory={4 << 30}")
+        typed.append(f"--memory={1 << 30}")
     server = _cento.FlowServer(typed, True, False)
     try:
         while True:
@@ -131,7 +131,9 @@ def _job(words: List[str], step: Dict[str, Any], settings: ClusterSettings) -> J
     flow = step.get("flow", "")
     folder = os.fspath(step["tables"] if flow else step["corpus"])
     current = os.getcwd() if words[0] in INDEXING else None
-    content = json.dumps([_cento.__version__, of_worker, flow, folder, current])
+    # A command may index several times: it resumes a run, and then adds inputs.
+    tasks = step.get("tasks")
+    content = json.dumps([_cento.__version__, of_worker, flow, folder, current, tasks])
     key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
     return Job(tuple(of_worker), flow, folder, key, current, settings.faults)
 

@@ -21,7 +21,9 @@ fn verb(command: &Command) -> Value {
     let known = ["help", "version"];
     let options = command
         .get_arguments()
-        .filter(|option| !known.contains(&option.get_id().as_str()));
+        .filter(|option| !known.contains(&option.get_id().as_str()))
+        // How the program prints does not concern the package.
+        .filter(|option| !option.is_global_set());
     json!({
         "name": command.get_name(),
         "about": about,

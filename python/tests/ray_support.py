@@ -17,7 +17,7 @@ CALLS = [
     ("phrases", []),
     ("passages", []),
     ("detect", ["--labels", "LABELS"]),
-    ("discover", ["--top", "50", "-o", "OUTPUT"]),
+    ("discover", ["--most-frequent", "50", "-o", "OUTPUT"]),
 ]
 
 

@@ -29,7 +29,7 @@ CALLS: List[Any] = [
     ("quilts", {"sweep": ["k=4,5", "theta=0.2,0.5"]}, ["--sweep=k=4,5", "--sweep=theta=0.2,0.5"]),
     ("phrases", {}, []),
     ("phrases", {"cover_pages": "all", "exact": True}, ["--cover-pages", "all", "--exact"]),
-    ("discover", {"output": "a.labels", "top": 40}, ["-o", "a.labels", "--top", "40"]),
+    ("discover", {"output": "a.labels", "most_frequent": 40}, ["-o", "a.labels", "--most-frequent", "40"]),
     ("detect", {"labels": "LABELS"}, ["--labels", "LABELS"]),
 ]
 

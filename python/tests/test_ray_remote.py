@@ -22,8 +22,11 @@ MOTO = Path.home() / ".cache/cento/moto-5.2.5/bin/moto_server"
 
 
 def put(url: str, content: bytes = b"") -> None:
-    request = urllib.request.Request(url, data=content, method="PUT")
-    urllib.request.urlopen(request).close()
+    kind = {"Content-Type": "application/octet-stream"}
+    request = urllib.request.Request(url, data=content, headers=kind, method="PUT")
+    # No proxy of this machine is asked for a local server.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    opener.open(request, timeout=10).close()
 
 
 @pytest.fixture()

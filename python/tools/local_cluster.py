@@ -24,10 +24,11 @@ def main() -> None:
     parser.add_argument("--object-store", type=int, default=100, metavar="MIB", help="[100]")
     typed = parser.parse_args()
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     memory, store = typed.memory << 20, typed.object_store << 20
     with local_cluster(typed.nodes, typed.cpus, memory, store) as cluster:
+        # After Ray has set its own handlers.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
         print(cluster.address, flush=True)
         stop.wait()
 

@@ -21,8 +21,6 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List
 
-import ray
-
 import cento
 from cento.ray import ClusterSettings, local_cluster, run
 
@@ -33,13 +31,14 @@ def files(folder: Path) -> Dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in found}
 
 
-def spilled(address: str) -> str:
-    """What Ray says about spilling since the cluster was started."""
-    from ray._private.internal_api import memory_summary
-
-    text = memory_summary(address, stats_only=True)
-    found = re.findall(r"(Spilled|Restored) (\d+) MiB, (\d+) objects", text)
-    return "; ".join(f"Ray {kind.lower()} {size} MiB, {count} objects" for kind, size, count in found)
+def spilled(cluster: Any) -> str:
+    """What the nodes have logged about spilling since the cluster was started."""
+    logs = Path(cluster.head_node.get_logs_dir_path()).glob("raylet*.out")
+    found: List[str] = []
+    for log in logs:
+        lines = re.findall(r"Spilled (\d+) MiB, (\d+) objects", log.read_text(errors="replace"))
+        found += [f"{size} MiB in {count} objects" for size, count in lines[-1:]]
+    return "spilled by nodes: " + "; ".join(found) if found else "nothing was spilled"
 
 
 def main() -> None:
@@ -65,7 +64,7 @@ def main() -> None:
         corpus = cento.run("index", *inputs, "-o", folder / "c.cento", *machine, progress=False)
         print(corpus.text, flush=True)
         labels = folder / "l.labels"
-        cento.run("discover", folder / "c.cento", "--top=100", "-o", labels, progress=False)
+        cento.run("discover", folder / "c.cento", "--most-frequent=100", "-o", labels, progress=False)
         with local_cluster(object_store=typed.object_store << 20) as cluster:
             warm = ["overlap", folder / "c.cento", *machine, f"--findings={folder / 'warm'}"]
             run(*warm, address=cluster.address, settings=settings)
@@ -96,7 +95,7 @@ def main() -> None:
                     f"{'identical' if same else 'DIFFERENT'}",
                     flush=True,
                 )
-            print(spilled(cluster.address) or "Ray spilled nothing")
+            print(spilled(cluster))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-//! Atomic output files, private temporary folders, lock files and checksums. All crates of cento
-//! that write files use this one.
+//! Atomic output files, private temporary folders, lock files, checksums, and large tables in
+//! memory. All crates of cento that write files use this one.
 //!
 //! # Brief overview
 //!
@@ -10,6 +10,7 @@
 //!   is dropped, and the folder of a killed process is removed by the next one.
 //! * [`lock`] locks a file without following links.
 //! * A [`MappedFile`] is read as if it were in memory.
+//! * [`vec_in_huge_pages`] is for large tables that are read at random places.
 //! * A [`Checksum`] detects changes of a file; [`seal`] adds a checksum to a JSON document.
 //!
 //! ```
@@ -29,6 +30,7 @@ mod checksum;
 mod cleanup;
 mod fault;
 mod folder;
+mod huge_pages;
 mod lock;
 mod mapped_file;
 mod output;
@@ -38,6 +40,7 @@ pub use checksum::Checksum;
 pub use cleanup::clean_up;
 pub use fault::{Fault, bug_hint};
 pub use folder::{PrivateFolder, ensure_private};
+pub use huge_pages::vec_in_huge_pages;
 pub use lock::{is_locked, lock};
 pub use mapped_file::MappedFile;
 pub use output::{Output, is_standard_output, is_stream, replace};

@@ -1,4 +1,4 @@
-//! Memory-mapped files: the only module with `unsafe` code.
+//! Memory-mapped files.
 
 use std::fs::File;
 use std::io::{self, Read};

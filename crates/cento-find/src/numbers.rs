@@ -1,5 +1,7 @@
 //! A flow state with one number per page.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,6 +35,33 @@ impl Numbers {
     pub fn get(&self, page: u32) -> u32 {
         let slot = self.numbers.get(page as usize);
         slot.map_or(UNSET, |slot| slot.load(Ordering::Relaxed))
+    }
+}
+
+/// A map from page numbers. They are assigned by us, so that a hash without a secret is safe, and
+/// much faster than the default.
+pub(crate) type NumberMap<V> = HashMap<u32, V, BuildHasherDefault<NumberHasher>>;
+
+/// The hash of [`NumberMap`].
+#[derive(Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        // Maps use the highest and the lowest bits. Those of a product are the least mixed.
+        let product = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = product ^ (product >> 32);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
     }
 }
 

@@ -5,6 +5,9 @@ use crate::gram::grams;
 /// A gram hash and its position.
 type GramAt = (u64, usize);
 
+/// Windows of up to this many grams are searched again when their smallest gram leaves them.
+const SHORT_WINDOW: usize = 32;
+
 /// Calls `visit` with the hash and position of every gram that is selected in some window of `w`,
 /// once each and in order.
 ///
@@ -12,6 +15,51 @@ type GramAt = (u64, usize);
 /// otherwise it takes the rightmost. (The authors call this robust winnowing: a repeated word has
 /// one fingerprint per window, not one per word.) A text of fewer grams than a window is one
 /// window, so that short texts have a fingerprint too.
+///
+/// See [`select_in_short_windows`] and [`select_in_blocks`] for the algorithms.
+#[inline]
+pub(crate) fn select(words: &[u64], k: usize, w: usize, visit: impl FnMut(u64, usize)) {
+    // Windows never span more grams than there are.
+    let w = w.min(words.len().saturating_sub(k - 1));
+    if w <= SHORT_WINDOW {
+        select_in_short_windows(words, k, w, visit);
+    } else {
+        select_in_blocks(words, k, w, visit);
+    }
+}
+
+/// Selects grams in windows of at most [`SHORT_WINDOW`].
+///
+/// A gram is selected if it is smaller than the selected one, or if the selected one leaves the
+/// window and this one is the rightmost smallest of those that remain. The last grams are kept in a
+/// ring to search them again, which happens once in `w + 1` grams on average. The input is
+/// untrusted and may force a search for each gram, so the window must be short.
+#[inline]
+fn select_in_short_windows(words: &[u64], k: usize, w: usize, mut visit: impl FnMut(u64, usize)) {
+    let mut ring = [0u64; SHORT_WINDOW];
+    // Before the first window is full, nothing is smaller than what is selected; when it is full,
+    // what is selected has left it.
+    let mut selected: GramAt = (0, usize::MAX);
+    grams(words, k, |gram, position| {
+        ring[position % SHORT_WINDOW] = gram;
+        if gram < selected.0 {
+            selected = (gram, position);
+        } else if position.wrapping_sub(selected.1) >= w {
+            selected = (u64::MAX, position);
+            for at in position + 1 - w..=position {
+                let hash = ring[at % SHORT_WINDOW];
+                if hash <= selected.0 {
+                    selected = (hash, at);
+                }
+            }
+        } else {
+            return;
+        }
+        visit(selected.0, selected.1);
+    });
+}
+
+/// Selects grams in windows of any length, at a cost that does not depend on it.
 ///
 /// Grams are divided into blocks of the length of a window, so that a window consists of the end of
 /// one block and the beginning of the next. The minimum of each beginning is updated with every
@@ -24,13 +72,9 @@ type GramAt = (u64, usize);
 /// window          ▀▀▀▀▀▀▀            min(2, 4) = 2
 /// ```
 ///
-/// So the cost does not depend on the order of hashes or on the length of the window. The usual
-/// algorithm, which searches for a new minimum when the old one leaves the window, is fast on
-/// average, but the input is untrusted.
+/// So the cost does not depend on the order of hashes either.
 #[inline]
-pub(crate) fn select(words: &[u64], k: usize, w: usize, mut visit: impl FnMut(u64, usize)) {
-    // Windows never span more grams than there are.
-    let w = w.min(words.len().saturating_sub(k - 1));
+fn select_in_blocks(words: &[u64], k: usize, w: usize, mut visit: impl FnMut(u64, usize)) {
     let mut block: Vec<GramAt> = Vec::with_capacity(w);
     let mut ends: Vec<GramAt> = Vec::with_capacity(w);
     let mut beginning: GramAt = (0, 0);
@@ -114,6 +158,19 @@ mod tests {
         ) {
             prop_assert_eq!(selected(&random, k, w), naive(&random, k, w));
             prop_assert_eq!(selected(&repeated, k, w), naive(&repeated, k, w));
+        }
+
+        #[test]
+        fn both_algorithms_select_the_same_grams(
+            random in prop::collection::vec(any::<u64>(), 1..200), repeated in repetitive(), w in 1usize..=SHORT_WINDOW
+        ) {
+            for words in [random, repeated] {
+                let w = w.min(words.len());
+                let (mut short, mut blocks) = (Vec::new(), Vec::new());
+                select_in_short_windows(&words, 1, w, |hash, position| short.push((hash, position)));
+                select_in_blocks(&words, 1, w, |hash, position| blocks.push((hash, position)));
+                prop_assert_eq!(short, blocks);
+            }
         }
 
         #[test]

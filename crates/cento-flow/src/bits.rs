@@ -5,6 +5,7 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use cento_file::vec_in_huge_pages;
 use serde_json::Value;
 
 use crate::error::StageError;
@@ -33,9 +34,9 @@ fn checked_bytes(parameters: &Value) -> Result<u64, StageError> {
 }
 
 fn zeros(words: u64) -> Vec<AtomicU64> {
-    std::iter::repeat_with(AtomicU64::default)
-        .take(words as usize)
-        .collect()
+    let mut zeros = vec_in_huge_pages(words as usize);
+    zeros.resize_with(words as usize, AtomicU64::default);
+    zeros
 }
 
 fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
@@ -263,11 +264,9 @@ fn raise(count: &AtomicU8, amount: u8) {
 impl State for Counters {
     fn create(parameters: &Value) -> Result<Counters, StageError> {
         let bytes = checked_bytes(parameters)?;
-        Ok(Counters {
-            counts: std::iter::repeat_with(AtomicU8::default)
-                .take(bytes as usize)
-                .collect(),
-        })
+        let mut counts = vec_in_huge_pages(bytes as usize);
+        counts.resize_with(bytes as usize, AtomicU8::default);
+        Ok(Counters { counts })
     }
 
     fn weight(parameters: &Value) -> u64 {

@@ -18,6 +18,10 @@ const TINY: usize = 24;
 /// Bits of a digit: rows are scattered to at most 256 buckets at once, for which the first-level
 /// cache has enough lines.
 const DIGIT: u32 = 8;
+/// Bits of the first digit of a partition that fits the second-level cache.
+const FIRST_DIGIT: u32 = 12;
+/// Bytes of such a partition.
+const CACHED: usize = 1 << 20;
 /// Rows after which a sort checks whether it was cancelled: a few milliseconds of work.
 const CHECK_INTERVAL: usize = 1 << 20;
 
@@ -98,7 +102,7 @@ pub(crate) fn by_partition<R: Row>(rows: &[R], partitioner: &Partitioner) -> (Ve
         *end = sum;
         sum += count;
     }
-    let mut sorted = vec![R::zeroed(); rows.len()];
+    let mut sorted = bytemuck::zeroed_vec(rows.len());
     for row in rows {
         if let Some(next) = ends.get_mut(partitioner.partition(row)) {
             if let Some(slot) = sorted.get_mut(*next as usize) {
@@ -118,7 +122,7 @@ pub(crate) fn gather_sorted<R: Row>(
     proceed: &dyn Fn() -> bool,
 ) -> Option<Vec<R>> {
     let total = pieces.iter().map(|piece| piece.len()).sum::<usize>();
-    let mut sorted = vec![R::zeroed(); total];
+    let mut sorted = bytemuck::zeroed_vec(total);
     let Some(range) = range else {
         let mut left = sorted.as_mut_slice();
         for piece in pieces {
@@ -129,7 +133,12 @@ pub(crate) fn gather_sorted<R: Row>(
         sorted.sort_unstable_by(order);
         return proceed().then_some(sorted);
     };
-    let digit = digit_for(total);
+    let digit = if total * size_of::<R>() <= CACHED {
+        // A few rows in each bucket, so that most buckets are sorted at once.
+        (total.max(16).ilog2() - 2).clamp(1, FIRST_DIGIT)
+    } else {
+        digit_for(total)
+    };
     let shift = 64 - digit;
     let mut ends = vec![0usize; 1 << digit];
     for row in pieces.iter().copied().flatten() {

@@ -95,7 +95,7 @@ mod wacz;
 mod warc;
 
 pub use cause::Cause;
-pub use decode::decode;
+pub use decode::{decode, decode_file};
 pub use error::Error;
 pub use fields::{FieldAssignment, FieldMap, Role};
 pub use format::Format;

@@ -183,13 +183,17 @@ fn texts_of_tables_are_replaced_in_the_column_they_were_read_from() {
     let strings = || StringArray::from(vec![Some("one"), Some("two"), None, Some("four")]);
     let cast = |kind: &DataType| arrow_cast::cast(&strings(), kind).unwrap();
     let html: ArrayRef = Arc::new(StringArray::from(vec!["<p>1", "<p>2", "<p>three", "<p>4"]));
-    let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let dictionary = |key, value| DataType::Dictionary(Box::new(key), Box::new(value));
     for kind in [
         DataType::Utf8,
         DataType::LargeUtf8,
         DataType::Utf8View,
         DataType::Binary,
-        dictionary,
+        DataType::LargeBinary,
+        DataType::BinaryView,
+        dictionary(DataType::Int32, DataType::Utf8),
+        dictionary(DataType::UInt8, DataType::LargeUtf8),
+        dictionary(DataType::Int64, DataType::Binary),
     ] {
         let folder = Folder::new();
         let columns: Vec<(&str, ArrayRef)> = vec![

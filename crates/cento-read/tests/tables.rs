@@ -12,8 +12,10 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, Date32Array, DictionaryArray, Int64Array, LargeStringArray,
-    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMillisecondArray,
+    Array, ArrayRef, BinaryArray, Date32Array, Date64Array, DictionaryArray, Float64Array,
+    Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+    StructArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt16Array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use cento_read::{Cause, Content, Error, Reject, Settings, Start, resolve};
@@ -139,7 +141,7 @@ fn named_columns_nested_columns_and_dates_of_all_types_are_read() {
     let path = write(&folder, "in.parquet", columns(), plain());
     for (column, date) in [
         ("day", "2020-01-02"),
-        ("time", "2020-01-02T00:00:00"),
+        ("time", "2020-01-02T00:00:00Z"),
         ("epoch", "2020-01-02T00:00:00Z"),
         ("written", "2 January 2020"),
     ] {
@@ -153,6 +155,62 @@ fn named_columns_nested_columns_and_dates_of_all_types_are_read() {
     }
     let outcomes = pages_of(&[path], &settings_with(&["html=page"])).unwrap();
     assert_eq!(outcomes[0].page().url, "7");
+}
+
+#[test]
+fn numbers_and_times_of_every_type_are_formatted_and_dates_out_of_range_are_missing() {
+    let folder = Folder::new();
+    let seconds = 1_577_923_261;
+    let dates: Vec<(ArrayRef, Option<&str>)> = vec![
+        (
+            Arc::new(TimestampSecondArray::from(vec![seconds])),
+            Some("2020-01-02T00:01:01Z"),
+        ),
+        (
+            Arc::new(
+                TimestampMillisecondArray::from(vec![seconds * 1_000 + 500])
+                    .with_timezone("Europe/Berlin"),
+            ),
+            Some("2020-01-02T00:01:01.5Z"),
+        ),
+        (
+            Arc::new(TimestampMicrosecondArray::from(vec![-1])),
+            Some("1969-12-31T23:59:59.999999Z"),
+        ),
+        (
+            Arc::new(TimestampNanosecondArray::from(vec![
+                seconds * 1_000_000_000,
+            ])),
+            Some("2020-01-02T00:01:01Z"),
+        ),
+        (
+            Arc::new(TimestampMillisecondArray::from(vec![i64::MAX])),
+            None,
+        ),
+        (
+            Arc::new(Date32Array::from(vec![-719_162])),
+            Some("0001-01-01"),
+        ),
+        (Arc::new(Date32Array::from(vec![i32::MAX])), None),
+        (
+            Arc::new(Date64Array::from(vec![1_577_923_200_000])),
+            Some("2020-01-02T00:00:00Z"),
+        ),
+        (
+            Arc::new(Float64Array::from(vec![1_577_923_261.25])),
+            Some("2020-01-02T00:01:01Z"),
+        ),
+        (Arc::new(UInt16Array::from(vec![1_987])), Some("1987")),
+        (Arc::new(Int8Array::from(vec![-3])), Some("-3")),
+    ];
+    for (array, date) in dates {
+        let kind = array.data_type().to_string();
+        let body: ArrayRef = Arc::new(StringArray::from(vec!["words"]));
+        let columns = vec![("text", body), ("date", array)];
+        let path = write(&folder, "in.parquet", columns, plain());
+        let outcomes = pages_of(&[path], &settings_with(&["date=date"])).unwrap();
+        assert_eq!(outcomes[0].page().published.as_deref(), date, "{kind}");
+    }
 }
 
 #[test]

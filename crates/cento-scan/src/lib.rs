@@ -33,6 +33,7 @@ mod profile;
 mod report;
 mod scan;
 pub mod select;
+mod stage_weights;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};
@@ -42,3 +43,4 @@ pub use scan::{
     FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus,
     SkippedAnalysis, UnknownAnalysis, known_results,
 };
+pub use stage_weights::{has_weights, stage_share};

@@ -12,9 +12,10 @@ use serde_json::Value;
 use crate::analyses::{analyses, analysis};
 use crate::analysis::Analysis;
 use crate::profile::Profile;
+use crate::stage_weights::{has_weights, stage_share};
 
 /// The relative run time of indexing, compared with [`Analysis::weight`].
-pub const INDEX_WEIGHT: u32 = 28;
+pub const INDEX_WEIGHT: u32 = 25;
 
 /// The analyses to run with their parameters, and those that are skipped.
 pub struct ScanPlan {
@@ -198,6 +199,15 @@ struct ScanStep {
     /// The largest share of this step reported so far. An analysis may run several flows, and a
     /// progress bar must not move backwards.
     share: f64,
+    /// The largest share of the scan reported so far: the steps may turn out to be more.
+    of_all: f64,
+}
+
+impl ScanStep {
+    /// Whether the stages of the step have weights.
+    fn is_weighted(&self) -> bool {
+        has_weights(self.name)
+    }
 }
 
 /// A snapshot of the progress of a scan.
@@ -249,6 +259,7 @@ impl ScanProgress {
                 weight,
                 before: step.before + step.weight,
                 share: 0.0,
+                of_all: step.of_all,
             };
         }
     }
@@ -284,15 +295,26 @@ impl ScanProgress {
         };
         let share = match step.name {
             INDEX_STEP => self.index.bytes() as f64 / self.index.total_bytes().max(1) as f64,
-            _ => self.flow.share(),
+            analysis => {
+                let stage = self.flow.finished() as f64 / self.flow.tasks().max(1) as f64;
+                stage_share(analysis, &self.flow.stage(), stage).unwrap_or_else(|| {
+                    // Without weights, all stages count the same. Before the first stage of this
+                    // step, the progress is still that of the last one.
+                    match step.is_weighted() {
+                        true => step.share,
+                        false => self.flow.share(),
+                    }
+                })
+            }
         };
         step.share = step.share.max(share.min(1.0));
         let done = f64::from(step.before) + f64::from(step.weight) * step.share;
+        step.of_all = step.of_all.max((done / total).min(1.0));
         ScanStatus {
             name: step.name,
             number: step.number,
             of: of.max(step.number),
-            share: (done / total).min(1.0),
+            share: step.of_all,
         }
     }
 }
@@ -313,6 +335,25 @@ mod tests {
         let status = progress.status();
         assert_eq!((status.number, status.of, status.share), (2, 3, 0.3));
         progress.begin("quilts", 60);
+        progress.end();
+        assert_eq!(progress.status().share, 1.0);
+    }
+
+    #[test]
+    fn progress_never_goes_back() {
+        let progress = ScanProgress::new();
+        progress.expect([30, 30]);
+        progress.begin(INDEX_STEP, 30);
+        progress.index.set_total_bytes(100);
+        progress.index.add_bytes(100);
+        assert_eq!(progress.status().share, 0.5);
+        // More turns out to be necessary.
+        progress.expect([30, 30, 60, 180]);
+        assert_eq!(progress.status().share, 0.5);
+        progress.begin("copies", 30);
+        assert_eq!(progress.status().share, 0.5);
+        progress.begin("passages", 60);
+        progress.begin("quilts", 180);
         progress.end();
         assert_eq!(progress.status().share, 1.0);
     }

@@ -5,10 +5,11 @@
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use cento_labels::LabelKind;
-use cento_query::{Answer, QueryIndex, QuerySettings};
+use cento_query::{Answer, QuerySettings};
+use cento_read::Content;
 use cento_report::escape;
 use cento_report::format::{counted, percent};
 use cento_text::content::Selection;
@@ -18,7 +19,8 @@ use serde_json::Value;
 use crate::detect::text_of;
 use crate::error::{Error, Refusal};
 use crate::multipart::{boundary, parts};
-use crate::respond::{HTML, JSON, Served, SitePage, fresh, fresh_json, read_body};
+use crate::question_index::IndexStatus;
+use crate::respond::{HTML, JSON, Served, SitePage, fresh, fresh_json, read_body, see_other};
 use crate::routes::{SharedState, has_type};
 use crate::state::SiteState;
 use crate::views::{compare_texts, page_link};
@@ -44,13 +46,8 @@ struct Answered {
     answer: Answer,
 }
 
-fn index_of(state: &SiteState) -> Result<&QueryIndex, Refusal> {
-    let no_index = |reason: &String| Refusal::new(StatusCode::NOT_IMPLEMENTED, reason.clone());
-    state.index.as_ref().map_err(no_index)
-}
-
 fn answer(state: &SiteState, question: Question, top: usize) -> Result<Answered, Refusal> {
-    let index = index_of(state)?;
+    let index = state.index.get()?;
     let settings = QuerySettings {
         top,
         ..QuerySettings::default()
@@ -84,6 +81,22 @@ fn page_at(state: &SiteState, url: &str) -> Result<u64, Refusal> {
     pages.first().copied().ok_or_else(missing)
 }
 
+/// The text of an uploaded file. Its character set and whether it is HTML are detected as in a file
+/// that the index reads.
+fn file_text(state: &SiteState, name: &str, content: &[u8]) -> Result<String, Refusal> {
+    let decoded = cento_read::decode_file(name, content.to_vec());
+    match (decoded.page.content, decoded.reject) {
+        (Content::Html(html), None) => Ok(page_text(state, &html, true)),
+        (Content::Text(text), None) => Ok(page_text(state, &text, false)),
+        (_, reject) => {
+            let why = reject.map_or_else(|| "it has no text".to_owned(), |reject| reject.detail);
+            Err(Refusal::bad(format!(
+                "The file is neither text nor HTML: {why}."
+            )))
+        }
+    }
+}
+
 /// The text of an uploaded page, extracted as the index extracted those of the corpus.
 fn page_text(state: &SiteState, content: &str, html: bool) -> String {
     let selection = state.source.corpora().first().map(|corpus| {
@@ -95,10 +108,17 @@ fn page_text(state: &SiteState, content: &str, html: bool) -> String {
     }
 }
 
+/// Seconds after which a page that waits for the index is loaded again.
+const RELOAD: &str = "3";
+const REFRESH: HeaderName = HeaderName::from_static("refresh");
+
+const BUILD_FORM: &str = "<p>Building it takes about as long as an analysis of the corpus. Others are served meanwhile.</p>\n\
+    <form method=\"post\" action=\"/ask/index\"><button>Build the index</button></form>\n";
+
 const FORM: &str = "<form method=\"post\" action=\"/ask\" enctype=\"multipart/form-data\" class=\"ask\">\n\
     <label>A text <textarea name=\"text\" rows=\"8\" dir=\"auto\"></textarea></label>\n\
     <label>or the URL of a page of the corpus <input name=\"url\" /></label>\n\
-    <label>or a file of text or HTML, at most 4 MiB <input name=\"file\" type=\"file\" /></label>\n\
+    <label>or a file of text or HTML in any encoding, at most 4 MiB <input name=\"file\" type=\"file\" /></label>\n\
     <button>Ask</button></form>\n";
 
 /// The form.
@@ -106,9 +126,19 @@ pub(crate) async fn form(State(state): SharedState) -> Served {
     let mut body = String::from(
         "<h1>Ask</h1>\n<p>Which pages of the corpus share text with a text, a page or a file of yours? Nothing of it is stored.</p>\n",
     );
-    match &state.index {
-        Ok(_) => body.push_str(FORM),
-        Err(reason) => body.push_str(&format!("<p>{}</p>\n", escape(reason))),
+    let status = state.index.status();
+    match &status {
+        IndexStatus::Ready(_) => body.push_str(FORM),
+        IndexStatus::Building => body.push_str(
+            "<p>The index for questions is being built. This page reloads until it is finished.</p>\n",
+        ),
+        IndexStatus::Missing(reason) => body.push_str(&format!(
+            "<p>{}</p>\n{BUILD_FORM}",
+            escape(reason)
+        )),
+        IndexStatus::Impossible(reason) => {
+            body.push_str(&format!("<p>{}</p>\n", escape(reason)));
+        }
     }
     let page = SitePage {
         title: "Ask".to_owned(),
@@ -116,7 +146,18 @@ pub(crate) async fn form(State(state): SharedState) -> Served {
         module: None,
         entry: "ask",
     };
-    Ok(fresh(Body::from(page.render(&state)), HTML))
+    let mut response = fresh(Body::from(page.render(&state)), HTML);
+    if matches!(status, IndexStatus::Building) {
+        let again = HeaderValue::from_static(RELOAD);
+        response.headers_mut().insert(REFRESH, again);
+    }
+    Ok(response)
+}
+
+/// Starts to build the index, and returns to the form.
+pub(crate) async fn build_index(State(state): SharedState) -> Served {
+    state.index.start();
+    Ok(see_other("/ask"))
 }
 
 /// Answers the form.
@@ -143,10 +184,8 @@ pub(crate) async fn ask(State(state): SharedState, request: Request) -> Served {
             };
             let question = if let Some(file) = field("file") {
                 let name = file.file.clone().unwrap_or_default();
-                let content = utf8(file.content)?;
-                let lower = name.to_lowercase();
-                let html = lower.ends_with(".html") || lower.ends_with(".htm");
-                Question::Text(name, page_text(state, &content, html))
+                let text = file_text(state, &name, file.content)?;
+                Question::Text(name, text)
             } else if let Some(url) = field("url") {
                 Question::Page(page_at(state, utf8(url.content)?.trim())?)
             } else if let Some(text) = field("text") {
@@ -238,7 +277,8 @@ struct QueryRequest {
 
 /// Answers a question of a program.
 pub(crate) async fn query(State(state): SharedState, request: Request) -> Served {
-    index_of(&state)?;
+    state.index.start();
+    state.index.get()?;
     if !has_type(&request, JSON) {
         return Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -21,15 +21,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::Refusal;
-use crate::respond::{JSON, NDJSON, Served, fresh, fresh_json, read_body, too_slow};
+use crate::respond::{JSON, NDJSON, Served, client_limits, fresh, fresh_json, read_body, too_slow};
 use crate::routes::{SharedState, count_detected, has_type};
 use crate::state::SiteState;
 use crate::streamed::TaskBody;
 
 /// Bytes of one page.
 const LONGEST_PAGE: usize = 4 << 20;
-/// How long a client may pause within a stream, and how long a stream may take.
-const PAUSE: Duration = Duration::from_secs(30);
+/// How long a stream may take.
 const STREAM: Duration = Duration::from_secs(6 * 3600);
 /// Pages larger than this are compared on a thread that may be blocked.
 const LARGE: usize = 64 << 10;
@@ -137,6 +136,8 @@ pub(crate) fn text_of(html: &str, selection: Selection) -> String {
 struct LineStream {
     state: Arc<SiteState>,
     body: Body,
+    /// How long the client may pause.
+    pause: Duration,
     received: BytesMut,
     ended: bool,
 }
@@ -144,6 +145,7 @@ struct LineStream {
 fn stream(state: Arc<SiteState>, request: Request) -> axum::response::Response {
     let mut lines = LineStream {
         state,
+        pause: client_limits(&request).stream_pause,
         body: request.into_body(),
         received: BytesMut::new(),
         ended: false,
@@ -183,7 +185,7 @@ impl LineStream {
                     "A line has more than {LONGEST_PAGE} bytes."
                 ))));
             }
-            let frame = match tokio::time::timeout(PAUSE, self.body.frame()).await {
+            let frame = match tokio::time::timeout(self.pause, self.body.frame()).await {
                 Err(_) => {
                     self.ended = true;
                     return Some(error_line(&too_slow()));

@@ -73,6 +73,7 @@ mod lists;
 mod metrics;
 mod multipart;
 mod openapi;
+mod question_index;
 mod respond;
 mod routes;
 mod server;
@@ -83,4 +84,4 @@ mod views;
 
 pub use error::{Error, Result};
 pub use server::{SiteServer, Stopper};
-pub use settings::ServeSettings;
+pub use settings::{ClientLimits, ServeSettings};

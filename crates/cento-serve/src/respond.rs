@@ -1,7 +1,6 @@
 //! Responses: pages in the frame of the site, JSON, and files with tags.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::assets;
 use crate::error::Refusal;
+use crate::settings::ClientLimits;
 use crate::state::SiteState;
 
 /// The outcome of a request.
@@ -23,10 +23,6 @@ pub(crate) type Served = Result<Response, Refusal>;
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const NDJSON: &str = "application/x-ndjson";
-
-/// How long a client may take to send a body, as a whole and between two pieces.
-const BODY: Duration = Duration::from_secs(60);
-const BODY_PAUSE: Duration = Duration::from_secs(15);
 
 /// A page of the site: what is inside the frame.
 #[derive(Debug, Default)]
@@ -229,11 +225,12 @@ pub(crate) fn bare_page(title: &str, body: &str) -> String {
 
 /// Reads a body of at most `limit` bytes.
 pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, Refusal> {
+    let limits = client_limits(&request);
     let mut body = request.into_body();
     let read = async {
         let mut bytes = BytesMut::new();
         loop {
-            let frame = tokio::time::timeout(BODY_PAUSE, body.frame()).await;
+            let frame = tokio::time::timeout(limits.body_pause, body.frame()).await;
             let frame = match frame.map_err(|_| too_slow())? {
                 None => return Ok(bytes.freeze()),
                 Some(frame) => frame.map_err(|_| Refusal::bad("The body is incomplete."))?,
@@ -246,9 +243,15 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, R
             }
         }
     };
-    tokio::time::timeout(BODY, read)
+    tokio::time::timeout(limits.body, read)
         .await
         .unwrap_or_else(|_| Err(too_slow()))
+}
+
+/// Returns the limits for the client of a request.
+pub(crate) fn client_limits(request: &Request) -> ClientLimits {
+    let limits = request.extensions().get::<ClientLimits>();
+    limits.copied().unwrap_or_default()
 }
 
 pub(crate) fn too_slow() -> Refusal {

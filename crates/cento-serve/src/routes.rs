@@ -52,6 +52,7 @@ pub(crate) fn router(state: Arc<SiteState>) -> Router {
         .route("/judge/{session}/undo", post(judge::undo))
         .route("/judge/{session}/labels", post(judge::write_labels))
         .route("/ask", get(ask::form).post(ask::ask))
+        .route("/ask/index", post(ask::build_index))
         .route("/login", get(login_form).post(login))
         .route("/assets/{name}", get(asset))
         .route("/health", get(health))
@@ -80,12 +81,13 @@ pub(crate) fn router(state: Arc<SiteState>) -> Router {
 }
 
 /// Checks a request, limits its time, shows refusals, and counts it.
-async fn watch(State(state): SharedState, request: Request, next: Next) -> Response {
+async fn watch(State(state): SharedState, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("other", MatchedPath::as_str).to_owned();
+    request.extensions_mut().insert(state.limits);
     let allowed = state.gate.check(&method, &path, request.headers());
     let mut response = match allowed {
         Err(refusal) => refusal.into_response(),

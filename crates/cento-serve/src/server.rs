@@ -27,12 +27,6 @@ use crate::routes;
 use crate::settings::ServeSettings;
 use crate::state::SiteState;
 
-/// Connections that are open at the same time.
-const CONNECTIONS: usize = 512;
-/// How long a client may take to send its headers; also how long a connection may be idle.
-const HEADERS: Duration = Duration::from_secs(20);
-/// How long a client may stop reading.
-const STALLED: Duration = Duration::from_secs(20);
 /// How long open requests may take after the server was asked to stop.
 const GRACE: Duration = Duration::from_secs(2);
 /// The longest headers of a request, in bytes, and their number.
@@ -115,8 +109,10 @@ impl SiteServer {
             ..
         } = self;
         let router = routes::router(Arc::clone(&state));
+        let index = Arc::clone(&state.index);
         let stopped = stopper.0.subscribe();
         runtime.block_on(accept(listener, router, state, stopped));
+        index.stop();
         runtime.shutdown_timeout(GRACE);
         Ok(())
     }
@@ -128,12 +124,12 @@ async fn accept(
     state: Arc<SiteState>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let connections = Arc::new(Semaphore::new(state.limits.connections.max(1)));
     let graceful = GracefulShutdown::new();
     let mut terminated = signal(SignalKind::terminate()).ok();
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new())
-        .header_read_timeout(HEADERS)
+        .header_read_timeout(state.limits.headers)
         .max_buf_size(HEADER_BYTES)
         .max_headers(HEADER_LINES);
     loop {
@@ -156,7 +152,10 @@ async fn accept(
         };
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(router.clone());
-        let connection = http.serve_connection(TokioIo::new(ImpatientStream::new(stream)), service);
+        let connection = http.serve_connection(
+            TokioIo::new(ImpatientStream::new(stream, state.limits.stalled)),
+            service,
+        );
         let connection = graceful.watch(connection);
         let state = Arc::clone(&state);
         tokio::spawn(async move {
@@ -196,13 +195,16 @@ async fn asked_to_stop(stopped: &mut watch::Receiver<bool>, terminated: Option<&
 /// A connection that fails if its client stops reading.
 struct ImpatientStream {
     stream: TcpStream,
+    /// How long the client may stop reading.
+    stalled: Duration,
     patience: Option<Pin<Box<Sleep>>>,
 }
 
 impl ImpatientStream {
-    fn new(stream: TcpStream) -> ImpatientStream {
+    fn new(stream: TcpStream, stalled: Duration) -> ImpatientStream {
         ImpatientStream {
             stream,
+            stalled,
             patience: None,
         }
     }
@@ -217,9 +219,10 @@ impl ImpatientStream {
             self.patience = None;
             return outcome;
         }
+        let until = Instant::now() + self.stalled;
         let patience = self
             .patience
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + STALLED)));
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
         match patience.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 
@@ -34,6 +35,39 @@ pub struct ServeSettings {
     pub partial: bool,
     /// Where requests are logged, as lines of JSON.
     pub log: Option<PathBuf>,
+    /// The limits for slow clients.
+    pub limits: ClientLimits,
+}
+
+/// The limits that keep slow clients from starving others.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ClientLimits {
+    /// Connections that are open at the same time; others wait.
+    pub connections: usize,
+    /// How long a client may take to send its headers; also how long a connection may be idle.
+    pub headers: Duration,
+    /// How long a client may take to send a body.
+    pub body: Duration,
+    /// How long a client may pause between two pieces of a body.
+    pub body_pause: Duration,
+    /// How long a client may pause between two pieces of a stream, which may take hours.
+    pub stream_pause: Duration,
+    /// How long a client may stop reading.
+    pub stalled: Duration,
+}
+
+impl Default for ClientLimits {
+    fn default() -> ClientLimits {
+        ClientLimits {
+            connections: 512,
+            headers: Duration::from_secs(20),
+            body: Duration::from_secs(60),
+            body_pause: Duration::from_secs(15),
+            stream_pause: Duration::from_secs(30),
+            stalled: Duration::from_secs(20),
+        }
+    }
 }
 
 impl ServeSettings {
@@ -52,6 +86,7 @@ impl ServeSettings {
             memory: 1 << 30,
             partial: false,
             log: None,
+            limits: ClientLimits::default(),
         }
     }
 

@@ -10,7 +10,6 @@ use cento_find::quilts::{PATCHES_TABLE, QUILTS, QUILTS_TABLE};
 use cento_find::{CorpusPages, Findings, detect, known_findings};
 use cento_flow::{TableName, TableRow};
 use cento_labels::Labels;
-use cento_query::QueryIndex;
 use cento_report::format::{counted, size};
 use cento_scan::{Profile, build_report, known_results};
 use cento_store::Corpus;
@@ -21,7 +20,8 @@ use crate::guard::Gatekeeper;
 use crate::judge::VerdictLog;
 use crate::lists::{ListState, Lists};
 use crate::metrics::{Metrics, RequestLog};
-use crate::settings::ServeSettings;
+use crate::question_index::QuestionIndex;
+use crate::settings::{ClientLimits, ServeSettings};
 
 /// How long a request waits for others before it is told that the server is busy.
 const WAIT: Duration = Duration::from_secs(5);
@@ -123,12 +123,14 @@ pub(crate) struct SiteState {
     pub(crate) appearances: Option<RowIndex<cento_find::passages::AppearanceRow>>,
     pub(crate) matches: Option<RowIndex<detect::ChunkMatchRow>>,
     pub(crate) labels: Option<Labels>,
-    /// The index for questions, or the reason why there is none.
-    pub(crate) index: std::result::Result<QueryIndex, String>,
+    /// The index for questions.
+    pub(crate) index: Arc<QuestionIndex>,
     pub(crate) verdicts: VerdictLog,
     pub(crate) gate: Gatekeeper,
     pub(crate) metrics: Metrics,
     pub(crate) log: Option<RequestLog>,
+    /// The limits for slow clients.
+    pub(crate) limits: ClientLimits,
     /// Permits for requests that read files or align texts.
     heavy: Arc<Semaphore>,
     /// The memory that the lists may use.
@@ -171,12 +173,13 @@ impl SiteState {
                 detect::CHUNKS_TABLE,
                 |row| row.page_id,
             )?,
-            index: open_index(settings)?,
+            index: Arc::new(QuestionIndex::open(settings)?),
             verdicts: VerdictLog::open(&settings.verdicts)?,
             gate: Gatekeeper::new(settings.listen.ip(), &settings.hosts, token),
             metrics: Metrics::default(),
             heavy: Arc::new(Semaphore::new(settings.threads.max(1))),
             budget: settings.memory,
+            limits: settings.limits,
             corpus,
             source,
             lists,
@@ -258,25 +261,6 @@ impl SiteState {
                 "This is a bug in cento. The log of the server has the details.",
             ))
         })
-    }
-}
-
-/// Opens the index for questions, if there is one that covers the corpus.
-fn open_index(settings: &ServeSettings) -> Result<std::result::Result<QueryIndex, String>> {
-    let corpus = cento_report::format::quoted(&settings.corpus.display().to_string());
-    match QueryIndex::open(&settings.corpus) {
-        Ok(index) => Ok(Ok(index)),
-        Err(cento_query::Error::NotIndexed(_)) => Ok(Err(format!(
-            "The corpus has no index for questions. `cento query {corpus} PAGE` builds it; then start the server again."
-        ))),
-        Err(cento_query::Error::Outdated(_)) => Ok(Err(format!(
-            "The index for questions does not cover all pages. `cento query {corpus} PAGE` extends it; then start the server again."
-        ))),
-        // An unfinished corpus that is served all the same.
-        Err(cento_query::Error::Find(_)) if settings.partial => Ok(Err(
-            "An unfinished corpus has no index for questions.".to_owned(),
-        )),
-        Err(error) => Err(Error::Query(error)),
     }
 }
 

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 use crate::build::Build;
 use crate::error::{Error, Result};
+use crate::input_changes::KnownInputs;
 use crate::input_list::{
-    KnownInputs, check_reading, first_difference, input_lines, keep_listed, lines_of,
-    render_inputs, render_settings,
+    check_reading, input_lines, keep_listed, lines_of, render_inputs, render_settings,
 };
 use crate::manifest::{
     FORMAT_NEWEST, FileEntry, MANIFEST, Manifest, NEW_MANIFEST, Part, Run, sync_folder,
@@ -142,48 +142,6 @@ impl BuildFolder {
         })
     }
 
-    /// Whether there is a corpus at `path` and all its runs are complete.
-    pub(crate) fn is_complete(path: &Path) -> Result<bool> {
-        Ok(path.join(MANIFEST).exists() && Manifest::load(path)?.complete())
-    }
-
-    /// Whether the corpus, which is complete, was made from the same inputs with the same
-    /// parameters, by one run or by several.
-    pub(crate) fn is_done(build: &Build<'_>) -> Result<bool> {
-        let path = &build.corpus;
-        let manifest = Manifest::load(path)?;
-        manifest.parameters.check_equal(&build.parameters, path)?;
-        let other = |detail: String| Error::InputsDiffer {
-            path: path.to_owned(),
-            detail,
-        };
-        let mut known: Vec<String> = Vec::new();
-        let reading = render_settings(&build.settings);
-        for run in &manifest.runs {
-            known.extend(input_lines(path, run)?);
-            check_reading(path, run, &reading)?;
-        }
-        let mut requested = lines_of(&render_inputs(&build.inputs));
-        known.sort_unstable();
-        requested.sort_unstable();
-        if known != requested {
-            return Err(other(first_difference(&known, &requested)));
-        }
-        Ok(true)
-    }
-
-    /// The inputs of all complete runs of the corpus at `path`.
-    pub(crate) fn known_inputs(path: &Path) -> Result<KnownInputs> {
-        let mut known = KnownInputs::default();
-        if !path.join(MANIFEST).exists() {
-            return Ok(known);
-        }
-        for run in Manifest::load(path)?.runs.iter().filter(|run| run.complete) {
-            known.lines.extend(input_lines(path, run)?);
-        }
-        Ok(known)
-    }
-
     fn create(build: &Build<'_>, tasks: usize, inputs: &[u8]) -> Result<StartedRun> {
         let path = &build.corpus;
         fs::create_dir_all(path).map_err(|error| Error::io(path, error))?;
@@ -211,7 +169,7 @@ impl BuildFolder {
     }
 
     /// Locks the corpus and creates missing folders.
-    fn open(path: &Path) -> Result<BuildFolder> {
+    pub(crate) fn open(path: &Path) -> Result<BuildFolder> {
         let lock_path = path.join(".lock");
         let lock = cento_file::lock(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
         let Some(lock) = lock else {
@@ -353,7 +311,11 @@ fn check_same_run(
     let known = input_lines(path, run)?;
     let requested = lines_of(inputs);
     if known != requested {
-        return Err(other(first_difference(&known, &requested)));
+        let known = KnownInputs::of_lines(&path.join(&run.inputs.file), known)?;
+        return Err(known
+            .compare(&build.inputs)
+            .error(path)
+            .unwrap_or_else(|| other("its last run is unfinished and had others".to_owned())));
     }
     check_reading(path, run, &render_settings(&build.settings))?;
     Ok(number)
@@ -394,7 +356,7 @@ fn may_become_corpus(path: &Path) -> Result<bool> {
 
 /// Removes the files of a corpus and then its folder, if nothing else is in it. Errors are ignored:
 /// this runs after a failure, and that failure is what the user should see.
-fn remove_corpus(path: &Path) {
+pub(crate) fn remove_corpus(path: &Path) {
     for folder in ["inputs", "tmp"]
         .into_iter()
         .chain(Table::ALL.map(Table::name))

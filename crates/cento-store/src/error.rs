@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cento_file::Fault;
 
+use crate::input_changes::InputChanges;
+
 /// An error from building, opening or reading a corpus.
 ///
 /// [`Error::fault`] says who has to act, [`Error::hint`] what to do.
@@ -30,6 +32,29 @@ pub enum Error {
         path: PathBuf,
         /// The first difference.
         detail: String,
+    },
+    /// Inputs of the corpus have changed since they were indexed, or are not among the inputs any
+    /// more.
+    #[error("{}", .changes.sentence(.path))]
+    InputsChanged {
+        /// The corpus.
+        path: PathBuf,
+        /// What has changed.
+        changes: Box<InputChanges>,
+    },
+    /// Inputs to be added are in the corpus with other content.
+    #[error(
+        "{names} {} in {} with other content",
+        if *.count == 1 { "is" } else { "are" },
+        .path.display()
+    )]
+    AddsChangedInputs {
+        /// The corpus.
+        path: PathBuf,
+        /// Some of the inputs.
+        names: String,
+        /// The number of them.
+        count: u64,
     },
     /// The corpus was made with other parameters than requested.
     #[error("{} was made with {name} {found}, not {requested}", .path.display())]
@@ -120,6 +145,8 @@ impl Error {
             | Error::AlreadyComplete(_)
             | Error::NoCorpusToAddTo(_)
             | Error::InputsDiffer { .. }
+            | Error::InputsChanged { .. }
+            | Error::AddsChangedInputs { .. }
             | Error::ParametersDiffer { .. }
             | Error::Unfinished { .. } => Fault::Usage,
             Error::TooNew { .. } | Error::NoText(_) | Error::NoPages(_) => Fault::Unsuitable,
@@ -144,8 +171,12 @@ impl Error {
             }
             Error::NoCorpusToAddTo(_) => "omit --add to make a new corpus".to_owned(),
             Error::InputsDiffer { .. } => {
-                "resume with the same inputs, or index into another corpus; --add adds inputs to a \
-                 complete one"
+                "use the same inputs and options, or choose another corpus with -o".to_owned()
+            }
+            Error::InputsChanged { changes, .. } => changes.hint(),
+            Error::AddsChangedInputs { .. } => {
+                "--repeat adds the new content beside the old; --refresh in place of --add, with all \
+                 inputs, replaces the corpus"
                     .to_owned()
             }
             Error::ParametersDiffer { name, found, .. } => {

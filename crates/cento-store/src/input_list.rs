@@ -39,25 +39,6 @@ pub(crate) fn check_reading(
     })
 }
 
-/// The inputs of a corpus.
-#[derive(Default)]
-pub(crate) struct KnownInputs {
-    pub(crate) lines: HashSet<String>,
-}
-
-impl KnownInputs {
-    /// Whether an input with the same name, size and version is in the corpus. A stream never is:
-    /// its content is unknown.
-    pub(crate) fn has(&self, input: &Input) -> bool {
-        let is_listed = |version: Option<&str>| {
-            let line = render_input(&input.name, input.bytes, version);
-            self.lines.contains(&line)
-        };
-        // Lists of older corpora have no versions, only names and sizes.
-        input.bytes.is_some() && (is_listed(input.version.as_deref()) || is_listed(None))
-    }
-}
-
 /// Reads the list of inputs of a run of `corpus`.
 pub(crate) fn input_lines(corpus: &Path, run: &Run) -> Result<Vec<String>> {
     let path = corpus.join(&run.inputs.file);
@@ -98,13 +79,18 @@ pub(crate) fn keep_listed(
     let line = |input: &Input| render_input(&input.name, input.bytes, None);
     inputs.retain(|input| known.contains(&line(input)));
     let found: Vec<String> = inputs.iter().map(line).collect();
-    match found == listed {
-        true => Ok(()),
-        false => Err(first_difference(&listed, &found)),
+    if found == listed {
+        return Ok(());
     }
+    let missing = |(at, line): &(usize, &String)| found.get(*at) != Some(line);
+    let first = listed.iter().enumerate().find(missing);
+    let first = first.map_or("nothing", |(_, line)| line.as_str());
+    Err(format!(
+        "the driver reads {first}, which this node does not find"
+    ))
 }
 
-fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {
+pub(crate) fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {
     let mut line = serde_json::json!({ "name": name, "bytes": bytes });
     if let Some(version) = version {
         line["version"] = version.into();
@@ -142,20 +128,4 @@ pub(crate) fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
         }
     }
     reading
-}
-
-/// Describes the first difference between the inputs of a corpus and the requested ones.
-pub(crate) fn first_difference(known: &[String], requested: &[String]) -> String {
-    let name = |line: Option<&String>| match line {
-        None => "nothing more".to_owned(),
-        Some(line) => line.clone(),
-    };
-    let mut known = known.iter();
-    let mut requested = requested.iter();
-    loop {
-        let (old, new) = (known.next(), requested.next());
-        if old != new || old.is_none() {
-            return format!("it had {}, now there is {}", name(old), name(new));
-        }
-    }
 }

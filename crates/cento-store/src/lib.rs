@@ -51,6 +51,7 @@ mod build_folder;
 pub mod column;
 mod corpus;
 mod error;
+mod input_changes;
 mod input_list;
 mod manifest;
 mod page_text;
@@ -64,6 +65,7 @@ pub mod stream;
 mod tables;
 mod task;
 mod time_limit;
+mod update;
 
 pub use arrow_array::RecordBatch;
 pub use build::{
@@ -72,6 +74,7 @@ pub use build::{
 pub use column::Projection;
 pub use corpus::{Corpus, ListedInput};
 pub use error::{Error, Result};
+pub use input_changes::InputChanges;
 pub use manifest::{
     Counts, Cursor, FORMAT_NEWEST, FORMAT_OLDEST, FileEntry, MANIFEST, Manifest, Part, Run, Tally,
 };

@@ -285,7 +285,7 @@ impl SynthSettings {
         if !(1..=50).contains(&self.grams) {
             return Err(Error::wrong(
                 format!("grams cannot have {} words", self.grams),
-                "give --grams a number from 1 to 50",
+                "give -k a number from 1 to 50",
             ));
         }
         Ok(())

@@ -2,42 +2,61 @@
 
 use std::path::{Path, PathBuf};
 
+use cento_file::is_standard_output;
 use cento_find::{FINDINGS, Findings, Workplace};
 use cento_flow::Progress;
 use cento_store::Corpus;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
-use crate::meter::Meter;
-use crate::output::say;
+use crate::meter::{AnalysisStep, Meter};
+use crate::output::say_always;
 use crate::session::record_main_table;
 
 /// Options of every analysis.
 #[derive(Debug, Args)]
 pub(crate) struct AnalysisArguments {
-    /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or .csv
+    /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or .csv; -
+    /// prints JSON Lines
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
-    /// Print the rows of the main table, one JSON object per line
+    /// Print JSON, one object per line
+    ///
+    /// The objects are the rows of the main table.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Print the rows, bytes and seconds of each stage
+    /// Print the seconds, rows and bytes of each stage
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
-    /// Folder for the findings [default: CORPUS/findings]
+    /// Folder of the findings [default: CORPUS/findings]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) findings: Option<PathBuf>,
-    /// Run the analysis again instead of using cached results
+    /// Do the work again instead of using cached results
     #[arg(long, help_heading = "Output")]
     pub(crate) again: bool,
-    /// Analyse a corpus whose last index was interrupted: the pages indexed so far
+    /// Use a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long, help_heading = "Output")]
     pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) resources: ResourceArguments,
+}
+
+/// Whether duplicates count as one page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Collapse {
+    /// Duplicates and near-duplicates count as one page
+    Yes,
+    /// Every page counts
+    No,
+}
+
+impl Collapse {
+    pub(crate) fn is_yes(self) -> bool {
+        self == Collapse::Yes
+    }
 }
 
 impl AnalysisArguments {
@@ -54,7 +73,7 @@ impl AnalysisArguments {
             check_not_input(out, &corpus)?;
         }
         let progress = Progress::new();
-        let meter = Meter::start(&progress);
+        let meter = Meter::start(&AnalysisStep::new(&progress));
         let findings = self.findings.clone();
         let workplace = Workplace {
             threads: self.resources.machine.threads(),
@@ -68,7 +87,7 @@ impl AnalysisArguments {
         drop(meter);
         let findings = findings?;
         if self.explain {
-            say(findings.record.report.to_string().trim_end());
+            say_always(findings.record.report.to_string().trim_end());
         }
         Ok(findings)
     }
@@ -76,7 +95,8 @@ impl AnalysisArguments {
     /// Exports a table as `--out` and `--json` request, and returns whether it was printed.
     pub(crate) fn export(&self, table: &Path) -> Result<bool, CommandError> {
         record_main_table(table);
-        export_table(table, self.out.as_deref(), self.json)?;
-        Ok(self.json)
+        let is_printed = self.out.as_deref().is_some_and(is_standard_output);
+        export_table(table, self.out.as_deref(), self.json && !is_printed)?;
+        Ok(self.json || is_printed)
     }
 }

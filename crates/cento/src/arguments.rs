@@ -26,10 +26,13 @@ use crate::score::ScoreArguments;
 #[cfg(feature = "serve")]
 use crate::serve::ServeArguments;
 use crate::synth::SynthArguments;
+use crate::terminal::Colour;
 use crate::trial::TrialArguments;
 use crate::watch::WatchArguments;
 
-/// Finds reused text in any corpus, from a folder to a web crawl.
+/// Finds reused text in any corpus, from a folder to a web crawl
+///
+/// `cento help COMMAND` describes a command and its options.
 #[derive(Debug, Parser)]
 #[command(
     name = "cento",
@@ -39,6 +42,18 @@ use crate::watch::WatchArguments;
 )]
 #[command(after_help = crate::command_error::EXIT_STATUS)]
 pub(crate) struct Arguments {
+    /// Print only results and errors: no notes and no progress
+    #[arg(short, long, global = true, help_heading = "All commands")]
+    pub(crate) quiet: bool,
+    /// Colour the output
+    #[arg(
+        long,
+        value_name = "WHEN",
+        global = true,
+        default_value = "auto",
+        help_heading = "All commands"
+    )]
+    pub(crate) color: Colour,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }

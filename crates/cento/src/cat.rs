@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::command_error::CommandError;
-use crate::output::{clean, clean_lines, print, say};
+use crate::output::{clean, clean_lines, print_data, say};
 
 /// Show one page as cento sees it
 ///
@@ -22,7 +22,7 @@ pub(crate) struct CatArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// The page with this URL
+    /// URL of the page
     #[arg(long, value_name = "URL", group = "which")]
     pub(crate) url: Option<String>,
     /// The page with this id
@@ -31,7 +31,9 @@ pub(crate) struct CatArguments {
     /// Show the chunks, with their byte ranges and hashes
     #[arg(long)]
     pub(crate) chunks: bool,
-    /// Print one JSON object
+    /// Print JSON, one object per line
+    ///
+    /// One object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -71,7 +73,7 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
         text: text.as_deref(),
         chunks: chunks.as_deref(),
     };
-    print(&if arguments.json {
+    print_data(&if arguments.json {
         view.json()
     } else {
         view.text()

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use cento_file::{Fault, bug_hint};
 
-use crate::output::{clean, say};
+use crate::output::{clean, say_always};
+use crate::wrong_path::{io_message, missing_input, not_a_corpus, not_labels};
 
 /// Exit status of `index --strict` when some of the input was damaged.
 pub(crate) const STRICT: u8 = 3;
@@ -38,7 +39,7 @@ pub struct CommandError {
 impl CommandError {
     fn new(message: impl fmt::Display, hint: Option<String>, fault: Fault) -> CommandError {
         CommandError {
-            message: message.to_string(),
+            message: without_error_number(&message.to_string()),
             hint,
             fault,
         }
@@ -56,8 +57,8 @@ impl CommandError {
 
     /// A file operation that failed.
     pub(crate) fn io(path: &Path, error: &std::io::Error) -> CommandError {
-        let message = format!("{}: {error}", path.display());
-        CommandError::new(message, None, Fault::of_io(error))
+        let (message, hint) = io_message(path, error);
+        CommandError::new(message, hint.map(str::to_owned), Fault::of_io(error))
     }
 
     /// A panic, which was printed when it happened.
@@ -103,30 +104,42 @@ impl CommandError {
 
     /// Prints the message and the hint, and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        say(&format!("error: {}", clean(&self.message)));
+        say_always(&format!("error: {}", clean(&self.message)));
         if self.fault == Fault::Bug {
             let words: Vec<String> = std::env::args_os()
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            say(&format!("hint: {}", bug_hint()));
+            say_always(&format!("hint: {}", bug_hint()));
             let version = env!("CARGO_PKG_VERSION");
             let command = words.join(" ");
-            say(&format!(
+            say_always(&format!(
                 "note: cento {version}, command: {}",
                 clean(&command)
             ));
         } else if let Some(hint) = &self.hint {
-            say(&format!("hint: {}", clean(hint)));
+            say_always(&format!("hint: {}", clean(hint)));
         }
         ExitCode::from(self.status())
     }
+}
+
+/// Removes the numbers of errors of the operating system, which follow the words.
+fn without_error_number(message: &str) -> String {
+    let mut text = message.to_owned();
+    while let Some(begin) = text.find(" (os error ") {
+        let Some(length) = text[begin..].find(')') else {
+            break;
+        };
+        text.replace_range(begin..=begin + length, "");
+    }
+    text
 }
 
 /// Options that do not parse. The message is that of the command line without its frame: the word
 /// `error:` and the advice to try `--help`.
 impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> CommandError {
-        let text = error.render().to_string();
+        let text = crate::command_line::plain(&error, false);
         let text = text.trim().trim_start_matches("error: ");
         let message = match text.rfind("\n\nFor more information") {
             Some(end) => &text[..end],
@@ -138,13 +151,33 @@ impl From<clap::Error> for CommandError {
 
 impl From<cento_find::Error> for CommandError {
     fn from(error: cento_find::Error) -> CommandError {
-        CommandError::new(&error, error.hint(), error.fault())
+        match &error {
+            cento_find::Error::Store(cento_store::Error::NotACorpus(path)) => not_a_corpus(path),
+            cento_find::Error::Labels(cento_labels::Error::NotLabels(path)) => not_labels(path),
+            cento_find::Error::Labels(cento_labels::Error::Io { path, source })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                not_labels(path)
+            }
+            cento_find::Error::Read(cento_read::Error::NotFound { name })
+            | cento_find::Error::Store(cento_store::Error::Read(cento_read::Error::NotFound {
+                name,
+            })) => missing_input(name)
+                .unwrap_or_else(|| CommandError::new(&error, error.hint(), error.fault())),
+            _ => CommandError::new(&error, error.hint(), error.fault()),
+        }
     }
 }
 
 #[cfg(feature = "serve")]
 impl From<cento_serve::Error> for CommandError {
     fn from(error: cento_serve::Error) -> CommandError {
+        match error {
+            cento_serve::Error::Find(error) => return error.into(),
+            cento_serve::Error::Labels(error) => return error.into(),
+            cento_serve::Error::Query(error) => return error.into(),
+            _ => {}
+        }
         CommandError::new(&error, error.hint(), error.fault())
     }
 }
@@ -163,6 +196,9 @@ impl From<cento_read::Error> for CommandError {
 
 impl From<cento_query::Error> for CommandError {
     fn from(error: cento_query::Error) -> CommandError {
+        if let cento_query::Error::Find(error) = error {
+            return error.into();
+        }
         CommandError::new(&error, error.hint(), error.fault())
     }
 }

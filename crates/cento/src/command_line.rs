@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
+use std::process::ExitCode;
 
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
@@ -17,6 +18,8 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 use crate::arguments::Arguments;
 use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
+use crate::output::{print_data, say_always};
+use crate::terminal::Stream;
 
 /// The values of an option that takes any number of them, by position among the words.
 struct ManyValues {
@@ -253,13 +256,20 @@ fn moved(typed: &[OsString], values: &ManyValues, positional: &Arg) -> Vec<usize
 thread_local! {
     /// The options that were typed, by id, in the command of this thread.
     static TYPED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// The verb of the command of this thread.
+    static VERB: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Returns the verb of the command of this thread.
+pub(crate) fn typed_verb() -> Option<String> {
+    VERB.with_borrow(Clone::clone)
 }
 
 /// Parses the words of a command, the first of which is the name of the program, and remembers
 /// which options were typed.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let mut command = Arguments::command();
-    let words = in_order(words, &mut command);
+    let words = in_order(without_help_verb(words), &mut command);
     let matches = command.try_get_matches_from_mut(words)?;
     let mut typed = Vec::new();
     let mut verb = Some(&matches);
@@ -277,7 +287,94 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
         return Err(command.error(ErrorKind::MissingRequiredArgument, message));
     }
     TYPED.set(typed);
+    VERB.set(matches.subcommand_name().map(str::to_owned));
     Arguments::from_arg_matches(&matches)
+}
+
+/// Messages of the standard library, and what is said instead.
+const PLAIN: [(&str, &str); 7] = [
+    ("invalid digit found in string", "expected a whole number"),
+    ("invalid float literal", "expected a number"),
+    (
+        "cannot parse integer from empty string",
+        "expected a whole number",
+    ),
+    ("cannot parse float from empty string", "expected a number"),
+    (
+        "number too large to fit in target type",
+        "the number is too large",
+    ),
+    (
+        "number too small to fit in target type",
+        "the number is too small",
+    ),
+    (
+        "number would be zero for non-zero type",
+        "expected a number from 1 on",
+    ),
+];
+
+/// What to do about options that another command has under another name.
+const TIPS: [(&str, &str); 4] = [
+    (
+        "unexpected argument '-o' found",
+        "--out FILE writes the main table",
+    ),
+    (
+        "unexpected argument '--output' found",
+        "--out FILE writes the main table",
+    ),
+    (
+        "unexpected argument '--threshold' found",
+        "--min-shared or --more-than sets a number",
+    ),
+    (
+        "unexpected argument '-k' found",
+        "--grams K sets the words per gram",
+    ),
+];
+
+/// Renders an error of the command line in plain words.
+pub(crate) fn plain(error: &clap::Error, colour: bool) -> String {
+    let rendered = error.render();
+    let mut text = match colour {
+        true => rendered.ansi().to_string(),
+        false => rendered.to_string(),
+    };
+    for (technical, plain) in PLAIN {
+        text = text.replace(technical, plain);
+    }
+    let shown = rendered.to_string();
+    if let (Some((_, tip)), Some(usage)) = (
+        TIPS.iter()
+            .find(|(mistake, _)| shown.contains(mistake) && !shown.contains("tip:")),
+        text.find("\n\n"),
+    ) {
+        text.insert_str(usage, &format!("\n\n  tip: {tip}"));
+    }
+    text
+}
+
+/// Prints help, or what is wrong with the command line, and returns the exit status.
+pub(crate) fn report(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        let text = plain(error, Stream::Error.is_coloured());
+        say_always(text.trim_end());
+        return ExitCode::from(2);
+    }
+    let text = plain(error, Stream::Output.is_coloured());
+    // A closed pipe is not an error.
+    let _ = print_data(&text);
+    ExitCode::SUCCESS
+}
+
+/// Returns `cento VERB --help` for `cento help VERB`.
+fn without_help_verb(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// Options that have no effect without another one, in every command that has both. `requires` is
@@ -438,7 +535,7 @@ mod tests {
             "cento overlap c.cento --servers --figures f",
             "cento overlap c.cento --chunk lines:2 --figures f",
             "cento synth -o s --truth t.jsonl",
-            "cento labels review a.labels --keep abcd --list l.txt",
+            "cento labels review a.labels --except abcd --list l.txt",
             "cento labels review a.labels --top 3 --accept all",
             "cento labels review a.labels -o b.labels --list l.txt",
         ] {

@@ -25,10 +25,11 @@ use crate::command_line::{refuse, refuse_all};
 use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::files::{check_writable, write_with};
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{CellStyle, Lines, clean, findings_table, number, print, say, size};
-
-/// Number of classes and mirrors in the summary.
-const TOP: usize = 5;
+use crate::output::{
+    CellStyle, Lines, clean, findings_table, number, print, print_data, say, size,
+};
+use crate::terminal::sentences;
+use crate::top::TopArguments;
 
 /// Find duplicate and near-duplicate pages, and which to keep
 ///
@@ -40,6 +41,7 @@ const TOP: usize = 5;
 /// with a probability of 0.2 %, one of 0.85 with less than 0.01 %. Only pages with text count;
 /// revisits and rejected pages are counted separately.
 #[derive(Debug, Args)]
+#[command(mut_arg("top", |top| top.conflicts_with_all(["json", "emit"])))]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/copies: pairs (each removed page and the page that is kept
 in its place), near_pairs (all verified pairs of near-duplicates), classes, mirrors (hosts),
@@ -69,7 +71,9 @@ pub(crate) struct CopiesArguments {
     /// A corpus, or anything that `cento index` reads
     #[arg(value_name = "CORPUS", required = true)]
     pub(crate) inputs: Vec<String>,
-    /// Find only pages of CORPUS that duplicate pages of this corpus
+    /// Compare the pages with those of this corpus
+    ///
+    /// Finds only pages of CORPUS that duplicate pages of this corpus.
     #[arg(long, value_name = "CORPUS2")]
     pub(crate) against: Option<PathBuf>,
     /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates
@@ -78,10 +82,12 @@ pub(crate) struct CopiesArguments {
     /// Words per gram
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// How near-duplicates are found: resemblance, or megashingle, the rule of Fetterly et al. 2005
-    /// (two of six bands of 14 minima agree; not verified; transitive)
-    #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance)]
-    pub(crate) scheme: CopiesScheme,
+    /// How near-duplicates are found: resemblance, or megashingle as in Fetterly et al. 2005
+    ///
+    /// By the rule of the paper, two of six bands of 14 minima agree. It is not verified, and it is
+    /// transitive.
+    #[arg(long, value_name = "RULE", default_value_t = CopiesScheme::Resemblance)]
+    pub(crate) rule: CopiesScheme,
     /// Which of several duplicates to keep: earliest (by publication date, else fetch date; undated
     /// pages last; then a URL without tracking parameters; then corpus order), first (in corpus
     /// order), longest or shortest-url
@@ -100,17 +106,19 @@ pub(crate) struct CopiesArguments {
     /// Without INPUT, all inputs
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
-    /// Folder for --filter. It must not contain inputs or be inside an input folder; existing files
-    /// are not replaced
+    /// Where to write the result
+    ///
+    /// The folder for --filter. It must not contain inputs or be inside an input folder; existing
+    /// files are not replaced.
     #[arg(
         short,
         long,
-        value_name = "FOLDER",
+        value_name = "PATH",
         requires = "filter",
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// With --filter: replace existing files
+    /// Replace existing files
     #[arg(long, requires = "filter", help_heading = "Output")]
     pub(crate) overwrite: bool,
     /// Write a list of what a crawler should skip: prefixes under which at least 90 % of the pages
@@ -118,6 +126,8 @@ pub(crate) struct CopiesArguments {
     /// anyway, and single URLs. At least one page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
     #[command(flatten)]
     pub(crate) reading: OriginalArguments,
     #[command(flatten)]
@@ -141,7 +151,7 @@ impl CopiesArguments {
         let params = CopiesParams {
             resemblance: self.resemblance,
             k: self.k,
-            scheme: self.scheme,
+            scheme: self.rule,
             keep: self.keep,
             against: self.against.is_some(),
         };
@@ -218,7 +228,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError>
 
 /// Fails if an option has no effect in combination with the others.
 fn check_options(arguments: &CopiesArguments) -> Result<(), CommandError> {
-    if arguments.scheme == CopiesScheme::Megashingle {
+    if arguments.rule == CopiesScheme::Megashingle {
         let because = "the megashingle scheme has no resemblance threshold";
         refuse(&["resemblance"], because)?;
     } else if arguments.resemblance >= 1.0 {
@@ -348,13 +358,13 @@ fn list(source: &CorpusPages, findings: &Findings, emit: Emit) -> Result<(), Com
                 _ => {}
             }
             if lines.len() > 1 << 16 {
-                print(&lines)?;
+                print_data(&lines)?;
                 lines.clear();
             }
             Ok::<_, CommandError>(())
         })?;
     }
-    print(&lines)?;
+    print_data(&lines)?;
     Ok(())
 }
 
@@ -438,7 +448,7 @@ fn summary(
     lines.add_with("identical text", number(counts.text), "in different bytes");
     if counts.without_text {
         lines.add_with("near-duplicates", "–", "the corpus has no text to compare");
-    } else if arguments.scheme == CopiesScheme::Megashingle {
+    } else if arguments.rule == CopiesScheme::Megashingle {
         lines.add_with(
             "near-duplicates",
             number(counts.near),
@@ -470,27 +480,27 @@ fn summary(
         lines.add_with("replicas", number(counts.replica), "elsewhere");
         text.push_str("by cause:\n");
         text.push_str(&lines.render());
-        text.push_str(&largest(findings)?);
+        text.push_str(&largest(findings, arguments.top.rows())?);
     }
     if counts.repeated_records > 0 {
-        text.push_str(&format!(
+        text.push_str(&sentences(&format!(
             "{} of {} records without text repeat the payload of another page or record; {} of them are revisits\n",
             number(counts.repeated_records),
             number(counts.records),
             number(counts.repeated_revisits)
-        ));
+        )));
     }
     if counts.pages_crowded > 0 {
-        text.push_str(&format!(
+        text.push_str(&sentences(&format!(
             "{} too many candidates: only the most similar ones were compared\n",
             counted(counts.pages_crowded, "kept page has", "kept pages have")
-        ));
+        )));
     }
     if counts.wide_classes > 0 {
-        text.push_str(&format!(
+        text.push_str(&sentences(&format!(
             "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
             number(counts.wide_classes)
-        ));
+        )));
     }
     if kept {
         let place = findings.path.display().to_string();
@@ -513,9 +523,9 @@ fn summary(
 }
 
 /// Tables of the largest classes and mirrors.
-fn largest(findings: &Findings) -> Result<String, CommandError> {
-    let classes = classes(findings, TOP)?;
-    let mirrors = mirrors(findings, TOP)?;
+fn largest(findings: &Findings, top: usize) -> Result<String, CommandError> {
+    let classes = classes(findings, top)?;
+    let mirrors = mirrors(findings, top)?;
     Ok([classes, mirrors]
         .iter()
         .map(|table| findings_table(table, &CellStyle::default()))

@@ -29,6 +29,8 @@ use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, number, print, say, shortened, table};
 use crate::sample::SampleArguments;
+use crate::terminal::sentences;
+use crate::top::TopArguments;
 use crate::truth::{rates_text, read_truth};
 
 /// Find where text is copied: pages, sites and folders that contain labels
@@ -40,10 +42,11 @@ use crate::truth::{rates_text, read_truth};
 /// standard deviation. Scores are compared exactly, without rounding. A match means that the text
 /// is in two places, not who copied it.
 #[derive(Debug, Args)]
-#[command(mut_arg("sample", |sample| sample.conflicts_with_all(["json", "out"]).help(
-    "Print this many flagged neighbourhoods, drawn at random, to be classified as in Tables 5 and 6 \
-     of the paper"
+#[command(mut_arg("sample", |sample| sample.conflicts_with_all(["json", "out"]).long_help(
+    "Print this many results, drawn at random\n\nThe results are flagged neighbourhoods, to be \
+     classified as in Tables 5 and 6 of the paper"
 )))]
+#[command(mut_arg("top", |top| top.conflicts_with_all(["json", "sample"])))]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
@@ -74,13 +77,15 @@ pub(crate) struct DetectArguments {
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
     /// Find these labels, made by `cento discover`
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
-    /// Find all chunks of these originals: a corpus, or anything that `cento index` reads
-    #[arg(long, value_name = "INPUT", num_args = 1..)]
+    /// Compare the pages with those of this corpus
+    ///
+    /// Finds all chunks of these originals: a corpus, or anything that `cento index` reads.
+    #[arg(long, value_name = "CORPUS2", num_args = 1..)]
     pub(crate) against: Vec<String>,
     /// With --against: match overlapping runs of K words instead of chunks
-    #[arg(short = 'k', long, value_name = "K", conflicts_with_all = ["labels", "fuzzy", "no_stop", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures", "min_length", "sample", "seed"])]
+    #[arg(long, value_name = "K", conflicts_with_all = ["labels", "fuzzy", "count_stops", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures", "min_length", "sample", "seed"])]
     pub(crate) grams: Option<u32>,
     /// With --grams: list pages with at least this share of an item's runs [default: 0.5]
     #[arg(
@@ -90,7 +95,7 @@ pub(crate) struct DetectArguments {
         conflicts_with = "labels"
     )]
     pub(crate) min_share: Option<f64>,
-    /// With --against: find chunks of at least this many bytes [default: 100]
+    /// Ignore chunks of the originals with fewer bytes than this [default: 100]
     #[arg(long, value_name = "BYTES", conflicts_with = "labels")]
     pub(crate) min_length: Option<u64>,
     /// Also find edited chunks: those with at least this share of a label's words, in runs of 4.
@@ -120,8 +125,8 @@ pub(crate) struct DetectArguments {
 
     /// Count stop chunks like other chunks
     #[arg(long, help_heading = "Stop chunks")]
-    pub(crate) no_stop: bool,
-    /// With --against: additional stop list
+    pub(crate) count_stops: bool,
+    /// Additional stop list: a text file in the format of `cento labels stops`
     #[arg(
         long,
         value_name = "FILE",
@@ -129,28 +134,34 @@ pub(crate) struct DetectArguments {
         help_heading = "Stop chunks"
     )]
     pub(crate) stop: Vec<PathBuf>,
-    /// With --against: also stop chunks that look like idioms or templates of the originals
+    /// Stop all labels that look like idioms or templates, without a review
     #[arg(long, conflicts_with = "labels", help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
     #[command(flatten)]
     pub(crate) originals: OriginalArguments,
-    /// Also print true and false positive rates of pages over all thresholds: FILE has the URLs of
-    /// the pages that are copies, one per line, or is the truth.jsonl of `cento synth`
+    /// What is to be found: the truth.jsonl of `cento synth`
+    ///
+    /// Also prints true and false positive rates of pages over all thresholds. The file may also be
+    /// a list of the URLs of the pages that are copies, one per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["grams", "own", "json", "sample"], help_heading = "Output")]
     pub(crate) truth: Option<PathBuf>,
-    /// With --against: write the labels of the originals to this file
+    /// Where to write the result
+    ///
+    /// With --against: a file for the labels of the originals.
     #[arg(
         short,
         long,
-        value_name = "NAME.labels",
+        value_name = "PATH",
         conflicts_with_all = ["labels", "grams"],
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Write the figures of the paper to a folder, as SVG and CSV
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
     #[command(flatten)]
     pub(crate) sampling: SampleArguments,
     #[command(flatten)]
@@ -171,7 +182,7 @@ impl DetectArguments {
             page_threshold: self.page_threshold.or(self.threshold),
             mean_threshold: self.mean_threshold.or(self.threshold),
             ratio_threshold: self.ratio_threshold.or(self.threshold),
-            no_stop: self.no_stop,
+            no_stop: self.count_stops,
             own: self.own.iter().map(|own| domain_of(own)).collect(),
             depth: self.depth,
             fuzzy: self.fuzzy,
@@ -307,7 +318,11 @@ fn contamination(
         grams(source, &items.source, &params, workplace)
     })?;
     if !arguments.analysis.export(&findings.table("items"))? {
-        print(&contamination_summary(&params, &findings)?)?;
+        print(&contamination_summary(
+            &params,
+            &findings,
+            arguments.top.rows(),
+        )?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -315,6 +330,7 @@ fn contamination(
 fn contamination_summary(
     params: &GramsParams,
     findings: &Findings,
+    top: usize,
 ) -> Result<String, CommandError> {
     let counts: GramsSummary = findings.summary()?;
     let searched = counts.items.saturating_sub(counts.short + counts.common);
@@ -347,7 +363,7 @@ fn contamination_summary(
         lines.add_with("too common", number(counts.common), remark);
     }
     text.push_str(&lines.render());
-    let places = first(findings.rows(PLACES_TABLE)?, 10)?;
+    let places = first(findings.rows(PLACES_TABLE)?, top)?;
     if !places.is_empty() {
         let cells: Vec<Vec<String>> = places
             .iter()
@@ -362,10 +378,10 @@ fn contamination_summary(
             .collect();
         text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
     } else if counts.items == counts.short && counts.items > 0 {
-        text.push_str("All items are shorter than -k words: try a smaller -k.\n");
+        text.push_str("All items have fewer words than --grams: try a smaller number.\n");
     } else {
         text.push_str(
-            "No page contains enough of an item: try a lower --min-share or a smaller -k.\n",
+            "No page contains enough of an item: try a lower --min-share or a smaller --grams.\n",
         );
     }
     if counts.crowded > 0 {
@@ -398,7 +414,7 @@ fn summary(
         number(counts.labels),
         format!("of {}", number(set.used().count)),
     );
-    let stopped = match (arguments.no_stop, counts.stopped) {
+    let stopped = match (arguments.count_stops, counts.stopped) {
         (true, _) => "stops count like other chunks".to_owned(),
         (false, stopped) => format!("{} are stops", number(stopped)),
     };
@@ -491,13 +507,22 @@ fn summary(
         );
     }
     text.push_str(&lines.render());
-    text.push_str(&site_table(findings, set.has_originals())?);
-    text.push_str(&advice(&counts, set, findings, arguments.fuzzy.is_some()));
+    text.push_str(&site_table(
+        findings,
+        set.has_originals(),
+        arguments.top.rows(),
+    )?);
+    text.push_str(&sentences(&advice(
+        &counts,
+        set,
+        findings,
+        arguments.fuzzy.is_some(),
+    )));
     Ok(text)
 }
 
-fn site_table(findings: &Findings, originals: bool) -> Result<String, CommandError> {
-    let sites = first(findings.rows(SITES_TABLE)?, 10)?;
+fn site_table(findings: &Findings, originals: bool, top: usize) -> Result<String, CommandError> {
+    let sites = first(findings.rows(SITES_TABLE)?, top)?;
     if sites.is_empty() {
         return Ok(String::new());
     }

@@ -22,10 +22,12 @@ use crate::command_error::CommandError;
 use crate::corpora::open_corpora;
 use crate::detect::MIN_LENGTH;
 use crate::figures::FigureArguments;
+use crate::files::read_text;
 use crate::labels::{most_frequent, print_summary};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
 use crate::output::{Lines, clean, number, table};
 use crate::sample::SampleArguments;
+use crate::top::TopArguments;
 
 /// Find what is copied: labels for `cento detect`
 ///
@@ -34,9 +36,11 @@ use crate::sample::SampleArguments;
 /// originals that are long enough. Index a crawl as one corpus: parts of it do not show what is
 /// frequent in the whole.
 #[derive(Debug, Args)]
-#[command(mut_arg("sample", |sample| sample.conflicts_with_all(["json", "out"]).help(
-    "Print this many labels, drawn at random, to be classified as in Tables 2 and 4 of the paper"
+#[command(mut_arg("sample", |sample| sample.conflicts_with_all(["json", "out"]).long_help(
+    "Print this many results, drawn at random\n\nThe results are labels, to be classified as in Tables \
+     2 and 4 of the paper"
 )))]
+#[command(mut_arg("top", |top| top.conflicts_with_all(["json", "sample"])))]
 #[command(group = clap::ArgGroup::new("where").required(true).multiple(true).args(["corpus", "from"]))]
 #[command(after_help = "\
 Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of their texts and
@@ -52,30 +56,32 @@ Lengths are in bytes, so that a Chinese character counts as much as three letter
 
 Examples:
   cento discover crawl.cento -o crawl.labels
-  cento discover crawl.cento --top 2121 --figures figures/ -o crawl.labels
-  cento discover crawl.cento --of files -o files.labels
+  cento discover crawl.cento --most-frequent 2121 --figures figures/ -o crawl.labels
+  cento discover crawl.cento --unit files -o files.labels
   cento discover --from wikipedia/ --base-url https://en.wikipedia.org/ -o wikipedia.labels
   cento discover crawl.cento --from mine.cento -o mine.labels    (chunked like crawl.cento)")]
 pub(crate) struct DiscoverArguments {
     /// The corpus; with --from, the corpus that the labels are made for
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: Option<PathBuf>,
-    /// The file of labels to write
-    #[arg(short, long, value_name = "NAME.labels")]
+    /// Where to write the result
+    ///
+    /// The file of labels.
+    #[arg(short, long, value_name = "PATH")]
     pub(crate) output: PathBuf,
     /// Label all chunks of these originals: a corpus, or anything that `cento index` reads
-    #[arg(long, value_name = "INPUT", num_args = 1.., conflicts_with_all = ["threshold", "top"])]
+    #[arg(long, value_name = "INPUT", num_args = 1.., conflicts_with_all = ["more_than", "most_frequent"])]
     pub(crate) from: Vec<String>,
     /// What to label: chunks or files
     #[arg(long, value_name = "WHAT", default_value_t = LabelKind::Chunks)]
-    pub(crate) of: LabelKind,
+    pub(crate) unit: LabelKind,
     /// Label what occurs more often than this [default: 2.5 per million chunks, at least 5]
-    #[arg(long, value_name = "N", conflicts_with = "top")]
-    pub(crate) threshold: Option<u64>,
+    #[arg(long, value_name = "N", conflicts_with = "most_frequent")]
+    pub(crate) more_than: Option<u64>,
     /// Label the N most frequent ones
     #[arg(long, value_name = "N")]
-    pub(crate) top: Option<u64>,
-    /// With --from: label chunks of at least this many bytes [default: 100]
+    pub(crate) most_frequent: Option<u64>,
+    /// Ignore chunks of the originals with fewer bytes than this [default: 100]
     #[arg(long, value_name = "BYTES", requires = "from")]
     pub(crate) min_length: Option<u64>,
 
@@ -85,7 +91,7 @@ pub(crate) struct DiscoverArguments {
     /// Do not use the built-in stop list
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) no_stop: bool,
-    /// Stop all proposed labels, without a review
+    /// Stop all labels that look like idioms or templates, without a review
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
@@ -93,9 +99,11 @@ pub(crate) struct DiscoverArguments {
     pub(crate) originals: OriginalArguments,
     #[command(flatten)]
     pub(crate) recipe: RecipeArguments,
-    /// Write the figure of frequencies in the paper to a folder, as SVG and CSV
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
     #[command(flatten)]
     pub(crate) sampling: SampleArguments,
     #[command(flatten)]
@@ -152,13 +160,13 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandErro
     };
     let how = if originals.is_some() {
         How::Informed(arguments.min_length.unwrap_or(MIN_LENGTH))
-    } else if let Some(top) = arguments.top {
+    } else if let Some(top) = arguments.most_frequent {
         How::Top(top)
     } else {
-        let default = || default_threshold(objects_of(&source, arguments.of));
-        How::Threshold(arguments.threshold.unwrap_or_else(default))
+        let default = || default_threshold(objects_of(&source, arguments.unit));
+        How::Threshold(arguments.more_than.unwrap_or_else(default))
     };
-    let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.of), &list);
+    let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.unit), &list);
     params.check()?;
     // Without a corpus, the findings are temporary and only the labels are kept.
     match &arguments.corpus {
@@ -239,7 +247,7 @@ pub(crate) fn stop_list(files: &[PathBuf], no_stop: bool) -> Result<StopList, Co
             let hint = "`cento labels stops` prints the built-in list as an example";
             CommandError::usage(format!("{}: {what}", path.display()), hint)
         };
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let text = read_text(path).map_err(|error| wrong(error.to_string()))?;
         list.extend(StopList::parse(&text).map_err(|error| wrong(error.to_string()))?);
     }
     Ok(list)
@@ -290,7 +298,7 @@ fn summary(
     );
     lines.add("proposed stops", number(counts.proposed));
     text.push_str(&lines.render());
-    let rows = most_frequent(&findings.table("labels"), 10, |_| true)?;
+    let rows = most_frequent(&findings.table("labels"), arguments.top.rows(), |_| true)?;
     if !rows.is_empty() && !params.informed() {
         let heading = ["most frequent labels", "times", "pages", "domains"];
         text.push_str(&table(&heading, &rows));

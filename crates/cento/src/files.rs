@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use cento_figure::csv_cell;
-use cento_file::{Fault, Output};
+use cento_file::{Fault, Output, is_standard_output};
 use cento_find::{read_table, row_values, table_columns};
 use serde_json::{Map, Value};
 
 use crate::command_error::CommandError;
-use crate::output::print;
+use crate::output::print_data;
 
 /// File formats of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,11 +27,20 @@ impl TableFormat {
             Some("parquet") => Ok(TableFormat::Parquet),
             Some("jsonl") => Ok(TableFormat::JsonLines),
             Some("csv") => Ok(TableFormat::Csv),
+            _ if is_standard_output(path) => Ok(TableFormat::JsonLines),
             _ => Err(CommandError::usage(
                 format!("unknown table format: {}", path.display()),
                 "use a file name that ends in .parquet, .jsonl or .csv",
             )),
         }
+    }
+}
+
+/// Reads a text file that the user names; `-` is standard input.
+pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
+    match path == Path::new("-") {
+        true => std::io::read_to_string(std::io::stdin()),
+        false => std::fs::read_to_string(path),
     }
 }
 
@@ -67,7 +76,7 @@ pub(crate) fn export_table(
         })?;
     }
     if json {
-        write_rows(table, TableFormat::JsonLines, &mut print)?;
+        write_rows(table, TableFormat::JsonLines, &mut print_data)?;
     }
     Ok(())
 }
@@ -97,6 +106,10 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), CommandError
 
 /// Returns the error for an output file that cannot be written.
 pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> CommandError {
+    if path.is_dir() {
+        let message = format!("{} is a folder, and a file is expected", path.display());
+        return CommandError::usage(message, "name a file in it, or another file");
+    }
     let hint = match Fault::of_io(error) {
         Fault::OutOfSpace => "free some space, or choose another location",
         _ => "choose a folder that exists and is writable",

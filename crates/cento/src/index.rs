@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cento_query::{QUERY, UpdatedIndex};
 use cento_read::{Input, Resolved, Settings};
-use cento_report::format::{counted, percent};
+use cento_report::format::{counted, percent, plural};
 use cento_store::{Build, BuildProgress, Built, Parameters, Tally};
 use clap::Args;
 use serde_json::json;
@@ -16,9 +16,10 @@ use serde_json::json;
 use crate::command_error::{CommandError, STRICT};
 use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
-use crate::output::{Lines, clean, number, print, shortened, size};
+use crate::output::{Lines, clean, number, print_as, say, shortened, size};
 use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
+use crate::wrong_path::check_no_corpus;
 
 /// Make a corpus from archives, folders and tables
 ///
@@ -26,7 +27,8 @@ use crate::reading::{LimitArguments, ReadingArguments};
 /// and writes a folder of Parquet tables: pages, their text, and their chunks. Inputs may be local
 /// files, objects on S3, or URLs of web servers; S3 is configured by the usual variables
 /// (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). Run the same command again to resume after an
-/// interruption.
+/// interruption, or to add the files that are new in a folder. Files that have changed or are
+/// missing are an error, unless --refresh replaces the corpus.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,22 +38,26 @@ Examples:
   cento index s3://bucket/crawl/ -o crawl.cento
   cento index @https://data.commoncrawl.org/crawl-data/CC-MAIN-2024-51/wet.paths.gz -o cc.cento
   zcat pages.jsonl.gz | cento index - --format jsonl -o pages.cento
+  cento index docs/ -o docs.cento                (again: adds the files that are new in docs/)
   cento index more/*.warc.gz -o crawl.cento --add")]
 pub(crate) struct IndexArguments {
     /// Files, folders, glob patterns, URLs (s3://, http://, https://), @FILE or @URL with one of
     /// these per line, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
-    /// The corpus to make or to add to
-    #[arg(short, long, value_name = "NAME.cento")]
+    /// Where to write the result
+    ///
+    /// The corpus to make or to add to.
+    #[arg(short, long, value_name = "PATH")]
     pub(crate) output: PathBuf,
-    /// Add the inputs to an existing corpus with the same parameters. Inputs that it already
-    /// contains are skipped
-    #[arg(long)]
+    /// Add other inputs to an existing corpus. Inputs that it already contains are skipped
+    #[arg(long, conflicts_with = "refresh")]
     pub(crate) add: bool,
-    /// With --add: add inputs again that the corpus already contains
+    /// With --add: add inputs once more that the corpus already contains
     #[arg(long, requires = "add")]
-    pub(crate) again: bool,
+    pub(crate) repeat: bool,
+    #[command(flatten)]
+    pub(crate) update: UpdateArguments,
     /// Also build the index for `cento query`, which otherwise the first query builds. With --add,
     /// an index that exists is always extended
     #[arg(long, conflicts_with = "no_text")]
@@ -70,9 +76,20 @@ pub(crate) struct IndexArguments {
     /// [default: 512M]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) part_size: Option<Size>,
-    /// Print the summary as one JSON object
+    /// Print JSON, one object per line
+    ///
+    /// One object, the summary.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+/// What happens to a corpus that exists.
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArguments {
+    /// If files have changed or are missing since the corpus was made, index all inputs anew and
+    /// replace the corpus
+    #[arg(long)]
+    pub(crate) refresh: bool,
 }
 
 /// A corpus to be made, as typed: by `cento index`, or by `cento scan` before its analyses.
@@ -85,6 +102,7 @@ pub(crate) struct IndexRequest<'a> {
     pub(crate) part_size: Option<Size>,
     pub(crate) add: bool,
     pub(crate) again: bool,
+    pub(crate) refresh: bool,
 }
 
 /// A corpus to be made: inputs that exist, and valid settings.
@@ -96,6 +114,7 @@ pub(crate) struct ResolvedIndex {
     parameters: Parameters,
     add: bool,
     again: bool,
+    refresh: bool,
     threads: usize,
     memory: u64,
 }
@@ -103,6 +122,7 @@ pub(crate) struct ResolvedIndex {
 impl IndexRequest<'_> {
     /// Validates the settings and finds the inputs.
     pub(crate) fn resolve(&self) -> Result<ResolvedIndex, CommandError> {
+        check_no_corpus(self.inputs)?;
         let added_to = self.add.then_some(self.corpus);
         let parameters = self
             .reading
@@ -124,6 +144,7 @@ impl IndexRequest<'_> {
             parameters,
             add: self.add,
             again: self.again,
+            refresh: self.refresh,
             threads: self.machine.threads(),
             memory: self.machine.memory(),
         })
@@ -147,6 +168,8 @@ impl ResolvedIndex {
             .parameters(self.parameters)
             .add_to_existing(self.add)
             .again(self.again)
+            .update_existing(!self.add)
+            .refresh(self.refresh)
             .threads(self.threads)
             .memory(self.memory)
             .progress(progress)
@@ -162,7 +185,8 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
         machine: &arguments.machine,
         part_size: arguments.part_size,
         add: arguments.add,
-        again: arguments.again,
+        again: arguments.repeat,
+        refresh: arguments.update.refresh,
     }
     .resolve()?;
     let (files, input_bytes) = (index.files(), index.bytes());
@@ -174,6 +198,9 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
     let built = outcome?;
     let seconds = begun.elapsed().as_secs_f64();
     let query = query_index(arguments)?;
+    if let Some(sentence) = updated(&built, &arguments.output).filter(|_| !arguments.json) {
+        say(&format!("note: {sentence}"));
+    }
 
     // The size of a stream is known only after it was read.
     let input_bytes = input_bytes.max(progress.bytes());
@@ -185,11 +212,11 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
         seconds,
         query,
     };
-    print(&if arguments.json {
-        summary.json()
-    } else {
-        summary.text()
-    })?;
+    let text = match arguments.json {
+        true => summary.json(),
+        false => summary.text(),
+    };
+    print_as(arguments.json, &text)?;
     let status = if arguments.strict && damaged(&built) > 0 {
         STRICT
     } else {
@@ -207,6 +234,39 @@ fn query_index(arguments: &IndexArguments) -> Result<Option<(UpdatedIndex, f64)>
     let begun = Instant::now();
     let updated = extend(corpus, None, &arguments.machine, false)?;
     Ok(Some((updated, begun.elapsed().as_secs_f64())))
+}
+
+/// How many new files a sentence names.
+const NAMED: usize = 3;
+
+/// Says what a command did to a corpus that existed. None if it made a new one.
+pub(crate) fn updated(built: &Built, corpus: &Path) -> Option<String> {
+    let corpus = clean(&corpus.display().to_string()).into_owned();
+    if built.replaced {
+        return Some(format!(
+            "{corpus} was replaced: all inputs were indexed anew"
+        ));
+    }
+    let files = counted(built.added.len() as u64, "new file", "new files");
+    if let Some(already) = built
+        .already_added
+        .as_ref()
+        .filter(|_| built.added.is_empty())
+    {
+        return Some(match already.count {
+            1 => format!("nothing new: {corpus} has the file"),
+            count => format!("nothing new: {corpus} has all {} files", number(count)),
+        });
+    }
+    built.already_added.as_ref()?;
+    let names = built.added.iter().take(NAMED);
+    let names: Vec<String> = names.map(|name| clean(name).into_owned()).collect();
+    let more = match built.added.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", number(more as u64)),
+    };
+    let was = plural(built.added.len() as u64, "was", "were");
+    Some(format!("{files} {was} added: {}{more}", names.join(", ")))
 }
 
 /// Counts damaged records and pages that could not be decoded.
@@ -262,10 +322,13 @@ impl IndexSummary<'_> {
             lines.add_with(
                 "already added",
                 number(already.count),
-                format!(
-                    "skipped, e.g. {}; --again adds them again",
-                    clean(&already.example)
-                ),
+                match self.arguments.add {
+                    true => format!(
+                        "skipped, e.g. {}; --repeat adds them once more",
+                        clean(&already.example)
+                    ),
+                    false => format!("unchanged, e.g. {}", clean(&already.example)),
+                },
             );
         }
         tallies(&mut lines, "rejected", &counts.rejected);
@@ -304,6 +367,8 @@ impl IndexSummary<'_> {
             "counts": self.built.counts,
             "files_passed_over": self.built.skipped_files,
             "resumed_pages": self.built.resumed_pages,
+            "inputs_added": self.built.added,
+            "replaced": self.built.replaced,
             "inputs_already_added": self.built.already_added.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,

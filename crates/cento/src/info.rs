@@ -13,7 +13,8 @@ use serde_json::json;
 
 use crate::command_error::CommandError;
 use crate::index::tallies;
-use crate::output::{Lines, clean, number, print, say, size, table};
+use crate::output::{Lines, clean, number, print_as, say_always, size, table};
+use crate::top::TopArguments;
 
 /// Show what is in a corpus
 ///
@@ -24,13 +25,16 @@ pub(crate) struct InfoArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// Verify the checksums of all tables, of findings and of the index for queries
+    /// Verify the checksums
+    ///
+    /// Those of all tables, of findings and of the index for queries.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Number of sites and languages to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) top: usize,
-    /// Print one JSON object
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
+    /// Print JSON, one object per line
+    ///
+    /// One object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -53,7 +57,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, CommandError> {
         let mut corrupted = corrupted.chain(query.map(CommandError::from));
         if let Some(first) = corrupted.next() {
             for other in corrupted {
-                say(&format!("error: {}", clean(other.message())));
+                say_always(&format!("error: {}", clean(other.message())));
             }
             return Err(first);
         }
@@ -66,7 +70,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, CommandError> {
     } else {
         census.text(&corpus, arguments, query.as_ref())
     };
-    print(&text)?;
+    print_as(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -151,7 +155,7 @@ impl Census {
             }
             let rows: Vec<Vec<String>> = shares
                 .iter()
-                .take(arguments.top)
+                .take(arguments.top.rows())
                 .map(|(name, share)| {
                     let name = clean(name).into_owned();
                     vec![
@@ -164,7 +168,7 @@ impl Census {
                 .collect();
             text.push('\n');
             text.push_str(&table(&[title, "pages", "words", "payload"], &rows));
-            let more = shares.len().saturating_sub(arguments.top) as u64;
+            let more = shares.len().saturating_sub(arguments.top.rows()) as u64;
             if more > 0 {
                 text.push_str(&format!("  and {} more\n", number(more)));
             }
@@ -187,7 +191,7 @@ impl Census {
     ) -> String {
         let manifest = corpus.manifest();
         let list = |shares: &[(String, Share)]| -> Vec<serde_json::Value> {
-            let shown = shares.iter().take(arguments.top);
+            let shown = shares.iter().take(arguments.top.rows());
             shown
                 .map(|(name, share)| {
                     json!({ "name": name, "pages": share.pages, "words": share.words, "bytes": share.bytes })

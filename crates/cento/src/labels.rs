@@ -16,7 +16,8 @@ use crate::command_error::CommandError;
 use crate::command_line::refuse;
 use crate::discover::{check_output, stop_list};
 use crate::files::{export_table, write_file};
-use crate::output::{Lines, clean, number, print, say, size};
+use crate::output::{Lines, clean, number, print, print_data, say, size};
+use crate::top::TopArguments;
 
 /// Show, merge and review files of labels
 #[derive(Debug, Args)]
@@ -35,7 +36,7 @@ pub(crate) enum LabelsVerb {
         /// Verify the checksums
         #[arg(long)]
         verify: bool,
-        /// Print one JSON object
+        /// Print JSON, one object per line
         #[arg(long)]
         json: bool,
     },
@@ -46,8 +47,10 @@ pub(crate) enum LabelsVerb {
         /// The labels
         #[arg(value_name = "LABELS", required = true)]
         labels: Vec<PathBuf>,
-        /// The file to write
-        #[arg(short, long, value_name = "NAME.labels")]
+        /// Where to write the result
+        ///
+        /// A file of labels.
+        #[arg(short, long, value_name = "PATH")]
         output: PathBuf,
     },
     /// Remove the labels that other files contain
@@ -58,8 +61,10 @@ pub(crate) enum LabelsVerb {
         /// The labels to remove
         #[arg(value_name = "OTHERS", required = true)]
         others: Vec<PathBuf>,
-        /// The file to write
-        #[arg(short, long, value_name = "NAME.labels")]
+        /// Where to write the result
+        ///
+        /// A file of labels.
+        #[arg(short, long, value_name = "PATH")]
         output: PathBuf,
     },
     /// Export the texts of labels and where they come from
@@ -70,7 +75,9 @@ pub(crate) enum LabelsVerb {
         /// The labels
         #[arg(value_name = "LABELS")]
         labels: PathBuf,
-        /// The file to write
+        /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or
+        /// .csv;
+        /// - prints JSON Lines
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -85,6 +92,7 @@ pub(crate) enum LabelsVerb {
 /// domains, on many originals. Accepted proposals are removed from the labels and become stops,
 /// which are ignored in the scores of pages.
 #[derive(Debug, Args)]
+#[command(mut_arg("top", |top| top.conflicts_with_all(["accept", "apply", "list"])))]
 #[command(after_help = "\
 Examples:
   cento labels review crawl.labels
@@ -99,21 +107,27 @@ pub(crate) struct ReviewArguments {
     /// Stop these: all, a reason (short, wordless, spread, template), or labels by hash prefix
     #[arg(long, value_name = "WHAT")]
     pub(crate) accept: Vec<String>,
-    /// With --accept: keep these labels, by hash prefix
+    /// With --accept: but not these labels, by hash prefix
     #[arg(long, value_name = "HASH", requires = "accept", conflicts_with_all = ["list", "apply", "top"])]
-    pub(crate) keep: Vec<String>,
+    pub(crate) except: Vec<String>,
     /// Write the proposals to a stop list for editing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["accept", "apply"])]
     pub(crate) list: Option<PathBuf>,
     /// Stop the labels on this list
     #[arg(long, value_name = "FILE", conflicts_with = "accept")]
     pub(crate) apply: Option<PathBuf>,
-    /// With --accept or --apply: the file to write [default: the labels themselves]
-    #[arg(short, long, value_name = "NAME.labels", conflicts_with_all = ["list", "top"])]
+    /// Where to write the result [default: the labels themselves]
+    ///
+    /// With --accept or --apply: a file of labels.
+    #[arg(short, long, value_name = "PATH", conflicts_with_all = ["list", "top"])]
     pub(crate) output: Option<PathBuf>,
-    /// Number of proposals to show [default: 40]
-    #[arg(long, value_name = "N", conflicts_with_all = ["accept", "apply", "list"])]
-    pub(crate) top: Option<usize>,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
+    /// Print JSON, one object per line
+    ///
+    /// An object for each proposal.
+    #[arg(long, conflicts_with_all = ["accept", "apply", "list", "top"], help_heading = "Output")]
+    pub(crate) json: bool,
 }
 
 pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, CommandError> {
@@ -137,7 +151,7 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, CommandError>
         }
         LabelsVerb::Export { labels, out } => export(labels, out.as_deref())?,
         LabelsVerb::Review(arguments) => review(arguments)?,
-        LabelsVerb::Stops => print(StopList::built_in_text())?,
+        LabelsVerb::Stops => print_data(StopList::built_in_text())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -173,7 +187,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), CommandError> {
             "labels": header.labels, "stops": header.stops, "bytes": bytes, "recipe": header.recipe, "made": header.made,
             "provenance": table_of(path).is_file(), "originals": originals_of(path).is_file(),
         });
-        return Ok(print(&format!("{object}\n"))?);
+        return Ok(print_data(&format!("{object}\n"))?);
     }
     let mut lines = Lines::default();
     lines.add("labels", number(header.labels));
@@ -219,11 +233,11 @@ fn export(path: &Path, out: Option<&Path>) -> Result<(), CommandError> {
         text.push_str(&hexadecimal(&hash));
         text.push('\n');
         if text.len() > 1 << 16 {
-            print(&text)?;
+            print_data(&text)?;
             text.clear();
         }
     }
-    Ok(print(&text)?)
+    Ok(print_data(&text)?)
 }
 
 pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
@@ -260,7 +274,7 @@ fn review(arguments: &ReviewArguments) -> Result<(), CommandError> {
                 ));
             }
         }
-        let accept = |row: &LabelRow| accepted(row, &arguments.accept, &arguments.keep);
+        let accept = |row: &LabelRow| accepted(row, &arguments.accept, &arguments.except);
         return stopped(&arguments.labels, output, accept);
     }
     show(arguments)
@@ -319,10 +333,21 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), CommandError> {
 }
 
 fn show(arguments: &ReviewArguments) -> Result<(), CommandError> {
-    let top = arguments.top.unwrap_or(40);
+    let top = arguments.top.rows();
     let mut proposed = 0;
     for row in label_table(&arguments.labels)? {
-        proposed += u64::from(row?.proposed.is_some());
+        let row = row?;
+        proposed += u64::from(row.proposed.is_some());
+        if let (Some(reason), true) = (&row.proposed, arguments.json) {
+            let object = json!({
+                "hash": hexadecimal(&row.hash), "reason": reason, "count": row.count, "pages": row.pages,
+                "sites": row.sites, "page": row.page, "text": row.text,
+            });
+            print_data(&format!("{object}\n"))?;
+        }
+    }
+    if arguments.json {
+        return Ok(());
     }
     if proposed == 0 {
         return Ok(print("No label is proposed as a stop.\n")?);

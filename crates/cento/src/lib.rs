@@ -27,6 +27,8 @@ mod machine;
 mod meter;
 #[cfg(test)]
 mod option_pairs;
+#[cfg(test)]
+mod option_texts;
 mod originals;
 mod output;
 mod overlap;
@@ -49,10 +51,13 @@ mod score;
 mod serve;
 mod session;
 mod synth;
+mod terminal;
+mod top;
 mod trial;
 mod truth;
 mod watch;
 mod watch_summary;
+mod wrong_path;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -79,11 +84,15 @@ pub fn main_with(words: Vec<OsString>) -> ExitCode {
     // A panic is a bug. It is printed where it happens, and its thread ends; if that was a worker,
     // the engine returns an error.
     std::panic::set_hook(Box::new(|panic| {
-        output::say(&format!("internal error: {panic}"));
+        output::say_always(&format!("internal error: {panic}"));
     }));
     let session = Session::of_process();
     interrupt::listen(&session);
-    let arguments = command_line::parse(words).unwrap_or_else(|error| error.exit());
+    let arguments = match command_line::parse(words) {
+        Ok(arguments) => arguments,
+        Err(error) => return command_line::report(&error),
+    };
+    terminal::set(arguments.color, arguments.quiet);
     cento_flow::raise_file_limit();
     let outcome = session.enter(|| {
         std::panic::catch_unwind(|| run(arguments.verb))

@@ -14,7 +14,7 @@ pub(crate) struct MachineArguments {
     #[arg(long, value_name = "N", help_heading = "Machine")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Memory to use [default: half of the machine's memory]
-    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = "Machine")]
     pub(crate) memory: Option<Size>,
 }
 
@@ -54,6 +54,21 @@ impl FromStr for Size {
         }
         Ok(Size((number * 1024f64.powi(exponent)) as u64))
     }
+}
+
+/// The least memory that a command is given: less is a number without its unit.
+const LEAST_MEMORY: u64 = 1 << 20;
+
+/// Parses an amount of memory.
+fn memory(text: &str) -> Result<Size, String> {
+    let size: Size = text.parse()?;
+    if size.0 >= LEAST_MEMORY {
+        return Ok(size);
+    }
+    Err(match text.parse::<f64>() {
+        Ok(_) => format!("{text} bytes are too little: use a unit, such as {text}G"),
+        Err(_) => "use at least 1M".to_owned(),
+    })
 }
 
 /// Parses a duration in seconds, such as `60` or `0.5`.
@@ -104,7 +119,7 @@ fn total_memory() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Size, seconds};
+    use super::{Size, memory, seconds};
 
     #[test]
     fn durations_are_parsed_from_seconds() {
@@ -112,6 +127,13 @@ mod tests {
         for text in ["", "0", "-1", "nan", "inf", "1e30", "0.0001", "a minute"] {
             assert!(seconds(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn memory_without_a_unit_is_refused() {
+        assert_eq!(memory("1M"), Ok(Size(1 << 20)));
+        assert!(memory("3").is_err_and(|error| error.contains("such as 3G")));
+        assert!(memory("64K").is_err());
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Progress of long steps: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cento_scan::{INDEX_STEP, ScanProgress};
+use cento_scan::{INDEX_STEP, ScanProgress, has_weights, stage_share};
 use cento_store::BuildProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::command_line::typed_verb;
 use crate::output::{number, say, size};
 use crate::session::{StepGuard, StepProgress, begin_step, current};
+use crate::terminal::is_quiet;
 
 /// How often the bar is drawn, and how often a line is printed without a terminal.
 const DRAW: Duration = Duration::from_millis(200);
@@ -38,7 +41,7 @@ impl Meter {
         let begun = Instant::now();
         let (cancelled, read) = (Arc::clone(step), Arc::clone(step));
         let registered = begin_step(move || cancelled.cancel(), move || read.reading(begun));
-        if current().is_some_and(|session| session.is_quiet()) {
+        if is_quiet() || current().is_some_and(|session| session.is_quiet()) {
             return Meter {
                 stop: None,
                 thread: None,
@@ -51,6 +54,7 @@ impl Meter {
         let thread = std::thread::Builder::new().spawn(move || {
             let terminal = std::io::stderr().is_terminal();
             let bar = terminal.then(new_bar);
+            show(bar.as_ref());
             let wait = if terminal { DRAW } else { LOG };
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 match &bar {
@@ -59,6 +63,7 @@ impl Meter {
                 }
             }
             if let Some(bar) = bar {
+                show(None);
                 bar.finish_and_clear();
             }
         });
@@ -83,10 +88,27 @@ impl Drop for Meter {
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     // If the template does not parse, the default style remains.
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg}") {
         bar.set_style(style.progress_chars("━╸ "));
     }
     bar
+}
+
+/// The bar that is shown.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn show(bar: Option<&ProgressBar>) {
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *shown = bar.cloned();
+}
+
+/// Writes to standard error while no bar is there, so that the bar does not run into the text.
+pub(crate) fn above_bar(write: impl FnOnce()) {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match shown {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
 }
 
 fn draw(bar: &ProgressBar, reading: &StepProgress) {
@@ -95,7 +117,7 @@ fn draw(bar: &ProgressBar, reading: &StepProgress) {
     bar.set_message(reading.line.clone());
 }
 
-/// Reading inputs: `12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.
+/// Reading inputs: ` 15 %  12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.
 impl MeteredStep for BuildProgress {
     fn cancel(&self) {
         BuildProgress::cancel(self);
@@ -128,43 +150,63 @@ fn read_line(progress: &BuildProgress, begun: Instant) -> String {
         line.push_str(&format!(" of {}", size(total)));
     }
     line.push_str(&format!("  {}/s", size(rate as u64)));
-    if total > bytes && rate > 0.0 {
-        let left = ((total - bytes) as f64 / rate) as u64;
-        line.push_str(&format!("  {} left", minutes(left)));
+    match total {
+        0 => line,
+        total => with_share(bytes as f64 / total as f64, &line, begun.elapsed()),
     }
-    line
 }
 
-/// An analysis: `sketch  12 of 40  3,456,789 rows  0:14`.
-impl MeteredStep for cento_flow::Progress {
+/// An analysis, as one step: ` 63 %  sketch  3,456,789 rows  0:14  0:09 left`.
+pub(crate) struct AnalysisStep {
+    progress: Arc<cento_flow::Progress>,
+    /// The name of the analysis, if its stages have weights.
+    analysis: Option<String>,
+    /// The largest share so far, in parts of [`PARTS`].
+    largest: AtomicU64,
+}
+
+impl AnalysisStep {
+    /// Returns the step of an analysis whose name is that of the command.
+    pub(crate) fn new(progress: &Arc<cento_flow::Progress>) -> Arc<AnalysisStep> {
+        Arc::new(AnalysisStep {
+            progress: Arc::clone(progress),
+            analysis: typed_verb().filter(|verb| has_weights(verb)),
+            largest: AtomicU64::new(0),
+        })
+    }
+}
+
+impl MeteredStep for AnalysisStep {
     fn cancel(&self) {
-        cento_flow::Progress::cancel(self);
+        self.progress.cancel();
     }
 
     fn reading(&self, begun: Instant) -> StepProgress {
-        let mut line = format!(
-            "{}  {} of {}  {} rows",
-            self.stage(),
-            number(self.finished()),
-            number(self.tasks()),
-            number(self.rows())
-        );
-        if self.spilled() > 0 {
-            line.push_str(&format!("  {} on disk", size(self.spilled())));
+        let flow = &self.progress;
+        let stage = flow.stage();
+        let finished = flow.finished() as f64 / flow.tasks().max(1) as f64;
+        let share = match &self.analysis {
+            Some(analysis) => stage_share(analysis, &stage, finished).unwrap_or(0.0),
+            None => flow.share(),
+        };
+        let parts = (share * PARTS as f64) as u64;
+        let parts = parts.max(self.largest.fetch_max(parts, Ordering::Relaxed));
+        let mut line = format!("{stage}  {} rows", number(flow.rows()));
+        if flow.spilled() > 0 {
+            line.push_str(&format!("  {} on disk", size(flow.spilled())));
         }
-        line.push_str(&format!("  {}", minutes(begun.elapsed().as_secs())));
         StepProgress {
-            done: self.finished(),
-            all: self.tasks(),
-            line,
+            done: parts,
+            all: PARTS,
+            line: with_share(parts as f64 / PARTS as f64, &line, begun.elapsed()),
         }
     }
 }
 
-/// Resolution of the bar of a scan.
-const SCAN_PARTS: u64 = 1000;
+/// Resolution of a bar that covers several stages.
+const PARTS: u64 = 1000;
 
-/// A scan: `quilts (4 of 5), cover 5  12 of 256  63 % of all  0:14`. The bar covers all steps.
+/// A scan: ` 63 %  quilts (4 of 5), cover 5  0:14  0:09 left`. The bar covers all steps.
 impl MeteredStep for ScanProgress {
     fn cancel(&self) {
         ScanProgress::cancel(self);
@@ -181,23 +223,65 @@ impl MeteredStep for ScanProgress {
             }
             detail
         } else {
-            let flow = &self.flow;
-            let (finished, tasks) = (number(flow.finished()), number(flow.tasks()));
-            format!("{}  {finished} of {tasks}", flow.stage())
+            self.flow.stage()
         };
         StepProgress {
-            done: (moment.share * SCAN_PARTS as f64) as u64,
-            all: SCAN_PARTS,
-            line: format!(
-                "{step}, {detail}  {:.0} % of all  {}",
-                100.0 * moment.share,
-                minutes(begun.elapsed().as_secs())
-            ),
+            done: (moment.share * PARTS as f64) as u64,
+            all: PARTS,
+            line: with_share(moment.share, &format!("{step}, {detail}"), begun.elapsed()),
         }
     }
 }
 
-/// Formats seconds as `1:02`.
+/// The time left is shown after this much time and this much of the work: before, it is a guess.
+const SURE: (Duration, f64) = (Duration::from_secs(2), 0.02);
+
+/// Puts the percentage before a line, and the time that has passed and that is left after it.
+fn with_share(share: f64, line: &str, elapsed: Duration) -> String {
+    let share = share.clamp(0.0, 1.0);
+    let mut text = format!(
+        "{:>3.0} %  {line}  {}",
+        (100.0 * share).floor(),
+        minutes(elapsed.as_secs())
+    );
+    if elapsed >= SURE.0 && share >= SURE.1 && share < 1.0 {
+        let left = elapsed.as_secs_f64() * (1.0 - share) / share;
+        text.push_str(&format!("  {} left", minutes(left.ceil() as u64)));
+    }
+    text
+}
+
+/// Formats seconds as `1:02` or `2:05:09`.
 fn minutes(seconds: u64) -> String {
-    format!("{}:{:02}", seconds / 60, seconds % 60)
+    match seconds / 3600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_one_percentage_and_the_time_left() {
+        let seconds = Duration::from_secs;
+        assert_eq!(
+            with_share(0.25, "sketch", seconds(30)),
+            " 25 %  sketch  0:30  1:30 left"
+        );
+        // Too early for a guess, and nothing is left.
+        assert_eq!(with_share(0.5, "sketch", seconds(1)), " 50 %  sketch  0:01");
+        assert_eq!(
+            with_share(0.001, "sketch", seconds(60)),
+            "  0 %  sketch  1:00"
+        );
+        assert_eq!(
+            with_share(1.0, "sketch", seconds(60)),
+            "100 %  sketch  1:00"
+        );
+        // Only finished work is 100 %.
+        assert!(with_share(0.9999, "sketch", seconds(60)).starts_with(" 99 %"));
+        assert_eq!(minutes(7509), "2:05:09");
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cento_file::PrivateFolder;
 use cento_find::CorpusPages;
 use cento_fingerprint::ChunkHash;
-use cento_read::{Input, Resolved, Settings};
+use cento_read::{Format, Input, Resolved, Settings};
 use cento_store::{Build, BuildProgress, Parameters};
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
@@ -26,12 +26,17 @@ use crate::reading::field_map;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Inputs other than a corpus")]
 pub(crate) struct OriginalArguments {
-    /// URL of the input folder
+    /// URL of the input folder; by default the URL of a file is its path
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Assign a field of a table to a role, as for `cento index`
+    /// Assign a field of a table to a role: text, html, url, date, title, id, language or ip. May
+    /// be repeated; `a.b` reads a field of a nested object
     #[arg(long = "field", value_name = "ROLE=NAME")]
     pub(crate) fields: Vec<String>,
+    /// Read inputs in this format instead of detecting it: warc, arc, wacz, html, text, jsonl or
+    /// parquet
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
 }
 
 impl OriginalArguments {
@@ -41,6 +46,7 @@ impl OriginalArguments {
         let typed = [
             ("--base-url", self.base_url.is_some()),
             ("--field", !self.fields.is_empty()),
+            ("--format", self.format.is_some()),
         ];
         match typed.iter().find(|(_, typed)| *typed) {
             Some((name, _)) => Err(CommandError::usage(
@@ -166,6 +172,7 @@ impl Originals {
         let settings = Settings {
             base_url: arguments.base_url.clone(),
             fields: field_map(&arguments.fields)?,
+            format: arguments.format,
             ..Settings::default()
         };
         let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;

@@ -8,7 +8,9 @@ use unicode_width::UnicodeWidthStr;
 
 pub(crate) use cento_report::format::{number, size};
 
+use crate::meter::above_bar;
 use crate::session::{captured_note, captured_output};
+use crate::terminal::{Stream, fitted, is_quiet, without_middle, wrap_into};
 
 /// Writes to standard output. A closed pipe (`cento … | head`) is not an error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
@@ -27,18 +29,60 @@ pub(crate) fn print_while_read(bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Writes a text to standard output.
+/// Writes a text for people to standard output. On a terminal, no line is longer than it is wide.
 pub(crate) fn print(text: &str) -> io::Result<()> {
+    match Stream::Output.columns() {
+        Some(columns) => print_data(&fitted(text, columns)),
+        None => print_data(text),
+    }
+}
+
+/// Writes a text for programs to standard output, as it is.
+pub(crate) fn print_data(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Writes a line to standard error. Errors are ignored: a closed standard error must not end the
-/// command.
+/// Writes a text to standard output: for programs, if it is JSON, else for people.
+pub(crate) fn print_as(is_json: bool, text: &str) -> io::Result<()> {
+    match is_json {
+        true => print_data(text),
+        false => print(text),
+    }
+}
+
+/// Writes a note to standard error, unless notes are not wanted. Errors are ignored: a closed
+/// standard error must not end the command.
 pub(crate) fn say(line: &str) {
-    if captured_note(line) {
+    if captured_note(line) || is_quiet() {
         return;
     }
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    write_error(line);
+}
+
+/// Writes lines to standard error that were asked for, or that say why the command failed.
+pub(crate) fn say_always(lines: &str) {
+    if !captured_note(lines) {
+        write_error(lines);
+    }
+}
+
+/// The words at the beginning of a line on standard error, and their colour.
+const PREFIXES: [(&str, &str); 3] = [("error:", "1;31"), ("hint:", "1;36"), ("note:", "1")];
+
+fn write_error(line: &str) {
+    let mut line = line.to_owned();
+    for (prefix, style) in PREFIXES {
+        if let Some(rest) = line.strip_prefix(prefix) {
+            line = format!("{}{rest}", Stream::Error.styled(style, prefix));
+            break;
+        }
+    }
+    if let Some(columns) = Stream::Error.columns() {
+        line = fitted(&line, columns);
+    }
+    above_bar(|| {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    });
 }
 
 /// The first characters of an untrusted text, cleaned.
@@ -108,17 +152,31 @@ impl Lines {
 
     /// Renders the list: names left-aligned, values right-aligned, then the remarks.
     pub(crate) fn render(&self) -> String {
+        self.render_in(Stream::Output.columns())
+    }
+
+    fn render_in(&self, columns: Option<usize>) -> String {
         let width = |cell: fn(&(String, String, String)) -> &String| {
-            self.rows
-                .iter()
-                .map(|row| cell(row).chars().count())
-                .max()
-                .unwrap_or(0)
+            let widths = self.rows.iter().map(|row| cell(row).width());
+            widths.max().unwrap_or(0)
         };
         let (names, values) = (width(|row| &row.0), width(|row| &row.1));
         let mut text = String::new();
         for (name, value, remark) in &self.rows {
-            let line = format!("  {name:<names$}  {value:>values$}  {remark}");
+            let name_end = " ".repeat(names - name.width());
+            let value_begin = " ".repeat(values - value.width());
+            let mut line = format!("  {name}{name_end}  {value_begin}{value}  ");
+            let indent = names + values + 6;
+            match columns {
+                // A remark beside a narrow column of its own is harder to read than below.
+                Some(columns) if columns >= indent + 20 && remark.width() > columns - indent => {
+                    let mut remark_lines = String::new();
+                    wrap_into(&mut remark_lines, remark, columns - indent, 0, 0);
+                    let next_line = format!("\n{}", " ".repeat(indent));
+                    line.push_str(&remark_lines.replace('\n', &next_line));
+                }
+                _ => line.push_str(remark),
+            }
             text.push_str(line.trim_end());
             text.push('\n');
         }
@@ -163,19 +221,6 @@ impl CellStyle<'_> {
     }
 }
 
-/// Shortens a text in its middle: the beginning and the end of an address are both informative.
-fn without_middle(text: &str, longest: usize) -> String {
-    let letters = text.chars().count();
-    if letters <= longest {
-        return text.to_owned();
-    }
-    let begin = longest / 3;
-    let end = longest - begin - 1;
-    let first: String = text.chars().take(begin).collect();
-    let last: String = text.chars().skip(letters - end).collect();
-    format!("{first}…{last}")
-}
-
 /// A table of findings under its title: text left-aligned, numbers right-aligned. Empty if the
 /// table has no rows.
 pub(crate) fn findings_table(table: &ReportTable, style: &CellStyle<'_>) -> String {
@@ -198,32 +243,108 @@ pub(crate) fn findings_table(table: &ReportTable, style: &CellStyle<'_>) -> Stri
 }
 
 /// Rows under a heading, in columns as wide as their widest cell; `right` says which columns are
-/// right-aligned. The heading begins two columns left of the rows.
+/// right-aligned. The heading begins two columns left of the rows. On a terminal, texts that would
+/// make a line too long are shortened.
 fn aligned(heading: &[String], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
-    let width = |column: usize| {
+    aligned_in(heading, rows, right, Stream::Output.columns())
+}
+
+/// Columns of text are not made narrower than this.
+const NARROWEST: usize = 12;
+
+fn aligned_in(
+    heading: &[String],
+    rows: &[Vec<String>],
+    right: impl Fn(usize) -> bool,
+    columns: Option<usize>,
+) -> String {
+    let content = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell| cell.width()).max().unwrap_or(0);
-        let name = heading.get(column).map_or(0, |name| name.width());
-        widest.max(if column == 0 {
-            name.saturating_sub(2)
-        } else {
-            name
-        })
+        cells.map(|cell| cell.width()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let mut widths: Vec<usize> = heading
+        .iter()
+        .enumerate()
+        .map(|(column, name)| match column {
+            0 => content(0).max(name.width().saturating_sub(2)),
+            column => content(column).max(name.width()),
+        })
+        .collect();
+    let total = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
     let mut text = String::new();
-    let lines = std::iter::once(heading).chain(rows.iter().map(Vec::as_slice));
-    for (index, row) in lines.enumerate() {
+    let mut names: Vec<Vec<String>> = heading.iter().map(|name| vec![name.clone()]).collect();
+    if let Some(columns) = columns.filter(|&columns| total(&widths) > columns) {
+        // The title gets a line of its own, and names of columns are wrapped between words.
+        if let Some(title) = heading.first() {
+            text.push_str(&Stream::Output.bold(title));
+            text.push('\n');
+        }
+        let least: Vec<usize> = heading
+            .iter()
+            .enumerate()
+            .map(|(column, name)| match column {
+                0 => 0,
+                _ => name.split(' ').map(|word| word.width()).max().unwrap_or(0),
+            })
+            .collect();
+        widths = (0..heading.len())
+            .map(|column| content(column).max(least.get(column).copied().unwrap_or(0)))
+            .collect();
+        while total(&widths) > columns {
+            let widest = (0..widths.len())
+                .filter(|&column| !right(column))
+                .filter(|&column| widths[column] > NARROWEST.max(least[column]))
+                .max_by_key(|&column| widths[column]);
+            let Some(widest) = widest else {
+                break;
+            };
+            widths[widest] -= 1;
+        }
+        names = heading
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (name, &width))| {
+                let mut lines = String::new();
+                if column > 0 {
+                    wrap_into(&mut lines, name, width.max(1), 0, 0);
+                }
+                lines.lines().map(str::to_owned).collect()
+            })
+            .collect();
+    }
+    let padded = |cell: &str, width: usize, is_right: bool| {
+        let padding = " ".repeat(width.saturating_sub(cell.width()));
+        match is_right {
+            true => format!("{padding}{cell}"),
+            false => format!("{cell}{padding}"),
+        }
+    };
+    let height = names.iter().map(Vec::len).max().unwrap_or(0);
+    for at in 0..height {
+        let mut line = String::new();
+        for (column, (lines, &width)) in names.iter().zip(&widths).enumerate() {
+            // Names end on the same line.
+            let cell = (at + lines.len())
+                .checked_sub(height)
+                .and_then(|at| lines.get(at))
+                .map_or("", String::as_str);
+            match column {
+                0 => line.push_str(&padded(cell, width + 2, right(0))),
+                _ => line.push_str(&format!("  {}", padded(cell, width, right(column)))),
+            }
+        }
+        text.push_str(&Stream::Output.bold(line.trim_end()));
+        text.push('\n');
+    }
+    for row in rows {
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let first = (column, index) == (0, 0);
-            line.push_str(if first { "" } else { "  " });
-            let width = if first { width + 2 } else { width };
-            let padding = " ".repeat(width.saturating_sub(cell.width()));
-            line.push_str(&match right(column) {
-                true => format!("{padding}{cell}"),
-                false => format!("{cell}{padding}"),
-            });
+            let cell = match right(column) {
+                true => cell.clone(),
+                false => without_middle(cell, width),
+            };
+            line.push_str(&format!("  {}", padded(&cell, width, right(column))));
         }
         text.push_str(line.trim_end());
         text.push('\n');
@@ -247,5 +368,63 @@ mod tests {
             assert!(cleaned == "a\u{fffd}b" || cleaned == "a b", "{cleaned:?}");
         }
         assert_eq!(clean("plain ünïcode 汉字"), "plain ünïcode 汉字");
+    }
+
+    fn cells(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        rows.iter()
+            .map(|row| row.iter().map(|&cell| cell.to_owned()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn tables_fit_the_terminal_and_are_complete_elsewhere() {
+        let heading: Vec<String> = [
+            "strongest passages: A, the later one",
+            "B",
+            "words",
+            "A links to B",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let long = "https://example.org/a/very/long/path/of/a/page/with/many/folders.html";
+        let rows = cells(&[
+            &[
+                long,
+                "汉字汉字汉字汉字汉字汉字汉字汉字汉字汉字",
+                "1,556",
+                "no",
+            ],
+            &["a", "b", "12", "yes"],
+        ]);
+        let right = |column| column == 2;
+        let piped = aligned_in(&heading, &rows, right, None);
+        assert!(piped.contains(long), "{piped}");
+        for columns in [50, 80, 120, 200] {
+            let shown = aligned_in(&heading, &rows, right, Some(columns));
+            for line in shown.lines() {
+                assert!(line.width() <= columns, "{columns}: {line}");
+            }
+            assert!(shown.contains("1,556"), "{shown}");
+        }
+        let shown = aligned_in(&heading, &rows, right, Some(80));
+        assert!(
+            shown.starts_with("strongest passages: A, the later one\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn remarks_are_wrapped_beside_their_value() {
+        let mut lines = Lines::default();
+        lines.add_with(
+            "pages",
+            "12",
+            "one two three four five six seven eight nine",
+        );
+        assert_eq!(
+            lines.render_in(Some(40)),
+            "  pages  12  one two three four five six\n             seven eight nine\n"
+        );
+        assert_eq!(lines.render_in(None).lines().count(), 1);
     }
 }

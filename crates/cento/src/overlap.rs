@@ -21,20 +21,22 @@ use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
+use crate::top::TopArguments;
 
 /// Find pages or servers that share chunks
 ///
-/// Finds all pairs of pages that share at least --threshold chunks, and the share of each page that
-/// is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages
-/// with identical text count as one, the earliest by date. With --servers, finds pairs of servers,
-/// each the union of its pages: mirrors share nearly all chunks. Results are exact with any amount
-/// of memory; chunks that are ignored because they are on too many pages (--max-pages) are counted
-/// and reported.
+/// Finds all pairs of pages that share at least --min-shared chunks, and the share of each page
+/// that is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks;
+/// pages with identical text count as one, the earliest by date. With --servers, finds pairs of
+/// servers, each the union of its pages: mirrors share nearly all chunks. Results are exact with
+/// any amount of memory; chunks that are ignored because they are on too many pages (--max-pages)
+/// are counted and reported.
 #[derive(Debug, Args)]
+#[command(mut_arg("top", |top| top.conflicts_with("json")))]
 #[command(after_help = "\
 Chunks are cut from the stored text; a corpus without text uses the chunks it was indexed with.
 Lines longer than 80 columns are wrapped between words. Chunks of lines, sentences or words do not
-overlap. The default threshold corresponds to about 500 words: 15 for lines:4 and 25 for lines:2 as
+overlap. The default of --min-shared corresponds to about 500 words: 15 for lines:4 and 25 for lines:2 as
 in the paper, 5 for paragraph, 25 for sentences:1, 500/N for words:N.
 
 Tables in CORPUS/findings/overlap/RUN, strongest pair first (--out and --json export the first one):
@@ -56,7 +58,7 @@ and in CORPUS/findings/replication/RUN:
 
 Examples:
   cento overlap crawl.cento
-  cento overlap crawl.cento --chunk lines:4 --threshold 15 --out pairs.parquet
+  cento overlap crawl.cento --chunk lines:4 --min-shared 15 --out pairs.parquet
   cento overlap crawl.cento --servers
   cento overlap crawl.cento --replication --figures figures/
   cento overlap crawl.cento --servers domain --json | jq -r 'select(.server_share > 0.9) | .server'")]
@@ -67,36 +69,31 @@ pub(crate) struct OverlapArguments {
     /// Compare servers instead of pages: by host, or by registered domain
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "host")]
     servers: Option<ServerKind>,
-    /// Unit of text: paragraph, lines:N, sentences:N, words:N or document [default: that of the
-    /// corpus]
+    /// Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document
+    /// [default: that of the corpus]
     #[arg(long, value_name = "KIND")]
     chunk: Option<ChunkKind>,
-    /// Minimum number of shared chunks [default: about 500 words, see below]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
-    threshold: Option<u32>,
-    /// Ignore chunks on more pages, or servers, than this: a chunk on p pages makes p²/2 pairs. 0
-    /// ignores none [default: 1,000; more in a small corpus, where no chunk need be ignored]
+    /// Minimum number of shared chunks or fingerprints [default: about 500 words, see below]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    min_shared: Option<u32>,
+    /// Ignore what is on more pages than this; 0 ignores nothing [default: 1,000; more in a small
+    /// corpus]
+    ///
+    /// A chunk on p pages, or servers with --servers, makes p²/2 pairs.
     #[arg(long, value_name = "N")]
     max_pages: Option<u32>,
     /// Report how often pages are replicated, and what a crawl without replicas would save: by
     /// identical text, by 15 shared chunks of four lines, and by 25 shared chunks of two lines
-    #[arg(long, conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"])]
+    #[arg(long, conflicts_with_all = ["servers", "chunk", "min_shared", "max_pages"])]
     replication: bool,
-    /// Number of pairs to show
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10,
-        conflicts_with = "json",
-        help_heading = "Output"
-    )]
-    top: usize,
-    /// Write figures of the replication, as SVG and CSV
+    #[command(flatten)]
+    top: TopArguments,
+    /// Write figures to this folder, as SVG and CSV
     #[arg(
         long,
         value_name = "FOLDER",
         requires = "replication",
-        conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"],
+        conflicts_with_all = ["servers", "chunk", "min_shared", "max_pages"],
         help_heading = "Output"
     )]
     figures: Option<PathBuf>,
@@ -124,7 +121,7 @@ impl OverlapArguments {
                 Some(ServerKind::Host) => Unit::Host,
                 Some(ServerKind::Domain) => Unit::Domain,
             },
-            threshold: self.threshold.unwrap_or_else(|| usual_threshold(chunk)),
+            threshold: self.min_shared.unwrap_or_else(|| usual_threshold(chunk)),
             max_pages: self.max_pages,
             ..OverlapParams::new(chunk)
         }
@@ -177,7 +174,7 @@ fn run_replication(
         print(&replication_text(
             &arguments.corpus,
             &findings,
-            arguments.top,
+            arguments.top.rows(),
         )?)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -239,8 +236,8 @@ fn text(
     if summary.pairs == 0 {
         text.push_str(&why_none(&summary, params, one, many));
     } else {
-        text.push_str(&strongest(table, arguments.top, one)?);
-        let more = summary.pairs.saturating_sub(arguments.top as u64);
+        text.push_str(&strongest(table, arguments.top.rows(), one)?);
+        let more = summary.pairs.saturating_sub(arguments.top.rows() as u64);
         if more > 0 {
             text.push_str(&format!("  and {} more\n", number(more)));
         }

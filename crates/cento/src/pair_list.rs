@@ -10,6 +10,7 @@ use cento_find::{read_table, row_values};
 use serde_json::{Map, Value};
 
 use crate::command_error::CommandError;
+use crate::files::read_text;
 
 /// The columns of a pair, in the order in which they are tried: those of the tables of passages, of
 /// duplicates and overlaps, and of quilts.
@@ -21,6 +22,12 @@ pub(crate) type PairList = (String, Vec<ListedPair>);
 /// Reads the pairs of a table.
 pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
     let failed = |error: std::io::Error| CommandError::io(path, &error);
+    if path == Path::new("-") {
+        return read_lines(path, &read_text(path).map_err(failed)?);
+    }
+    if path.is_dir() {
+        return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+    }
     let digest = Checksum::of(path).map_err(failed)?.blake3;
     let mut pairs = Vec::new();
     let mut add = |row: &Map<String, Value>| -> Result<(), CommandError> {
@@ -79,6 +86,32 @@ pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
                 "use a file name that ends in .parquet, .jsonl or .csv",
             ));
         }
+    }
+    Ok((digest, pairs))
+}
+
+/// Reads the pairs of JSON Lines.
+fn read_lines(path: &Path, text: &str) -> Result<PairList, CommandError> {
+    let digest = Checksum::read(text.as_bytes())
+        .map_err(|error| CommandError::io(path, &error))?
+        .blake3;
+    let mut pairs = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let row: Map<String, Value> = serde_json::from_str(line).map_err(|_| {
+            CommandError::usage(
+                "standard input has a line that is not a JSON object".to_owned(),
+                "write one JSON object per line",
+            )
+        })?;
+        let text = |name: &str| row.get(name).and_then(Value::as_str);
+        let pair = COLUMNS.iter().find_map(|(a, b)| text(a).zip(text(b)));
+        let (a, b) = pair.ok_or_else(|| {
+            CommandError::usage(
+                "a row on standard input has no pair of URLs".to_owned(),
+                "the columns are a and b, page and of, or page and source",
+            )
+        })?;
+        pairs.push(ListedPair::new(a, b));
     }
     Ok((digest, pairs))
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::clean;
+use crate::terminal::Stream;
 
 /// Bytes of each side of a passage that a terminal shows.
 const LONGEST: usize = 1_200;
@@ -210,13 +211,10 @@ pub(crate) struct Look {
 impl Look {
     /// Colour and the width of the terminal; without a terminal, no colour and 100 columns.
     pub(crate) fn of_output() -> Look {
-        use std::io::IsTerminal;
-        let is_terminal = std::io::stdout().is_terminal();
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let size = terminal_size::terminal_size().filter(|_| is_terminal);
+        let columns = Stream::Output.columns();
         Look {
-            colour: is_terminal && !no_colour,
-            width: size.map_or(100, |(width, _)| usize::from(width.0).clamp(40, 240)),
+            colour: Stream::Output.is_coloured(),
+            width: columns.map_or(100, |columns| columns.min(240)),
         }
     }
 }

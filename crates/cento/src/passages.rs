@@ -24,9 +24,10 @@ use crate::command_error::CommandError;
 use crate::command_line::{refuse, refuse_all};
 use crate::corpora::{is_corpus, open_corpora};
 use crate::figures::FigureArguments;
-use crate::output::{Lines, clean, number, print, say, shortened, table};
+use crate::output::{Lines, clean, number, print, print_data, say, shortened, table};
 use crate::passage_files::ComparedFile;
 use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
+use crate::top::TopArguments;
 
 /// Show exactly which words texts share
 ///
@@ -36,6 +37,7 @@ use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
 /// (words replaced, inserted, deleted or reordered) or scattered (A is a summary of B). A is the
 /// later text.
 #[derive(Debug, Args)]
+#[command(mut_arg("top", |top| top.conflicts_with_all(["json", "print"])))]
 #[command(after_help = "\
 Offsets begin at 0, and ends are exclusive. In a plain text file in UTF-8 they are those of the file,
 with its byte order mark and line ends; in HTML, compressed files and other encodings, those of the
@@ -64,7 +66,7 @@ Examples:
   cento overlap crawl.cento --out pairs.csv && cento passages crawl.cento --pairs pairs.csv
   cento passages crawl.cento --clusters --figures figures/
   cento passages pages.cento --strip -o pages-stripped/
-  cento passages crawl.cento --format tei > passages.xml")]
+  cento passages crawl.cento --print tei > passages.xml")]
 pub(crate) struct PassagesArguments {
     /// Two text or HTML files, or a corpus
     #[arg(value_name = "A B|CORPUS", required = true, num_args = 1..=2)]
@@ -86,14 +88,15 @@ pub(crate) struct PassagesArguments {
     /// Minimum length of a passage, in characters on each side
     #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) min_chars: u32,
-    /// What is on more pages than this is boilerplate: its fingerprints do not make pairs (unless
-    /// --of or --pairs chooses them), and paragraphs with which a page begins or ends are not
-    /// compared
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
+    /// Ignore what is on more pages than this; 0 ignores nothing
+    ///
+    /// It is boilerplate: its fingerprints do not make pairs (unless --of or --pairs chooses them),
+    /// and paragraphs with which a page begins or ends are not compared.
+    #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) max_pages: u32,
     /// List passages that are on at least three pages, with their first appearance and their spread
     /// over time and sites
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, conflicts_with = "print")]
     pub(crate) clusters: bool,
     /// Write the inputs without the passages that an earlier page has to the folder of --output,
     /// with a table cuts.csv of what was cut and why. JSON Lines and text files keep their format,
@@ -101,28 +104,23 @@ pub(crate) struct PassagesArguments {
     /// and in Parquet tables the column with the text changes; ARC is refused
     #[arg(long, requires = "output", conflicts_with_all = ["clusters", "of", "pairs"], help_heading = "Output")]
     pub(crate) strip: bool,
-    /// Folder for --strip. It must not contain inputs or be inside an input folder; existing files
-    /// are not replaced
+    /// Where to write the result
+    ///
+    /// The folder for --strip. It must not contain inputs or be inside an input folder; existing
+    /// files are not replaced.
     #[arg(
         short,
         long,
-        value_name = "FOLDER",
+        value_name = "PATH",
         requires = "strip",
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// With --strip: replace existing files
+    /// Replace existing files
     #[arg(long, requires = "strip", help_heading = "Output")]
     pub(crate) overwrite: bool,
-    /// Number of passages to show
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10,
-        conflicts_with_all = ["json", "format"],
-        help_heading = "Output"
-    )]
-    pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
     /// Print all passages in this format: json, csv, or tei (TEI P5, for scholarly editions)
     #[arg(
         long,
@@ -130,8 +128,10 @@ pub(crate) struct PassagesArguments {
         conflicts_with = "json",
         help_heading = "Output"
     )]
-    pub(crate) format: Option<PassageFormat>,
-    /// Write figures of the passages, or with --clusters of their spread over time, as SVG and CSV
+    pub(crate) print: Option<PassageFormat>,
+    /// Write figures to this folder, as SVG and CSV
+    ///
+    /// With --clusters, the spread of the passages over time.
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
@@ -184,11 +184,21 @@ impl PassagesArguments {
             }
             (None, None) => (PairChoice::All, Vec::new()),
         };
+        let max_pages = match self.max_pages {
+            0 => u32::MAX,
+            1 => {
+                return Err(CommandError::usage(
+                    "--max-pages 1 ignores all text that two pages share".to_owned(),
+                    "use a number from 2 on, or 0 to ignore nothing",
+                ));
+            }
+            pages => pages,
+        };
         let params = PassagesParams {
             pairs,
             fold: self.fold.into(),
             min_chars: self.min_chars,
-            max_pages: self.max_pages,
+            max_pages,
             ..PassagesParams::default()
         };
         Ok((params, listed))
@@ -262,7 +272,7 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
         .collect();
     let format = match arguments.analysis.json {
         true => Some(PassageFormat::Json),
-        false => arguments.format,
+        false => arguments.print,
     };
     if let Some(format) = format {
         let title = format!("Passages of {} and {}", a.name, b.name);
@@ -283,11 +293,11 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
         ));
     }
     let look = Look::of_output();
-    for (at, passage) in shown.iter().take(arguments.top).enumerate() {
+    for (at, passage) in shown.iter().take(arguments.top.rows()).enumerate() {
         text.push('\n');
         text.push_str(&passage.side_by_side(at + 1, fold, look));
     }
-    text.push_str(&more(shown.len() as u64, arguments.top));
+    text.push_str(&more(shown.len() as u64, arguments.top.rows()));
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -309,19 +319,19 @@ fn print_all(
 ) -> Result<(), CommandError> {
     match format {
         PassageFormat::Json => {}
-        PassageFormat::Csv => print(&csv_heading())?,
-        PassageFormat::Tei => print(&tei_begin(title))?,
+        PassageFormat::Csv => print_data(&csv_heading())?,
+        PassageFormat::Tei => print_data(&tei_begin(title))?,
     }
     for (at, passage) in passages.enumerate() {
         let passage = passage?;
-        print(&match format {
+        print_data(&match format {
             PassageFormat::Json => passage.json(),
             PassageFormat::Csv => passage.csv(),
             PassageFormat::Tei => passage.tei(at + 1, fold),
         })?;
     }
     if format == PassageFormat::Tei {
-        print(TEI_END)?;
+        print_data(TEI_END)?;
     }
     Ok(())
 }
@@ -360,7 +370,7 @@ fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, C
     {
         return Ok(ExitCode::SUCCESS);
     }
-    match arguments.format {
+    match arguments.print {
         Some(format) => {
             let rows = findings.rows(PASSAGES_TABLE)?;
             let with_text = format == PassageFormat::Tei;
@@ -518,7 +528,7 @@ fn corpus_text(
         lines.render()
     );
     let look = Look::of_output();
-    for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top)?
+    for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top.rows())?
         .into_iter()
         .enumerate()
     {
@@ -526,7 +536,7 @@ fn corpus_text(
         let shown = shown(source, row, true)?;
         text.push_str(&shown.side_by_side(at + 1, arguments.fold(), look));
     }
-    text.push_str(&more(summary.passages, arguments.top));
+    text.push_str(&more(summary.passages, arguments.top.rows()));
     Ok(text)
 }
 
@@ -547,7 +557,7 @@ fn cluster_text(
         clean(&corpus.display().to_string()),
         lines.render()
     );
-    let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top)?;
+    let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top.rows())?;
     if !rows.is_empty() {
         let day = |date: &Option<String>| match date {
             Some(date) => date.split('T').next().unwrap_or_default().to_owned(),
@@ -581,7 +591,7 @@ fn cluster_text(
         text.push('\n');
         text.push_str(&table(&heading, &cells));
     }
-    text.push_str(&more(summary.clusters, arguments.top));
+    text.push_str(&more(summary.clusters, arguments.top.rows()));
     Ok(text)
 }
 

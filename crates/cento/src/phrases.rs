@@ -15,14 +15,17 @@ use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::select::{first, first_that};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{AnalysisArguments, Collapse};
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
 use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::terminal::sentences;
+use crate::top::TopArguments;
 
 /// Find popular phrases, and the pages and sites made of them
 ///
@@ -34,6 +37,7 @@ use crate::output::{Lines, number, print, shortened, table};
 /// templates filled from a database, so review what is flagged. For pages with many popular
 /// shingles, a covering set names other pages that they could be assembled from.
 #[derive(Debug, Args)]
+#[command(mut_arg("top", |top| top.conflicts_with("json")))]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/phrases: sites (the main one: pages, mean and deviation of
 popular shingles, originality, flagged), phrases (words, pages, sites, pages it was sampled from, an
@@ -57,7 +61,9 @@ pub(crate) struct PhrasesArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// Words per phrase
+    /// Words per gram
+    ///
+    /// A phrase is a gram.
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
     /// Minimum number of pages that a popular phrase was sampled from; with --exact, that it is on
@@ -66,12 +72,21 @@ pub(crate) struct PhrasesArguments {
     /// Count all phrases of all pages, instead of the sampled ones
     #[arg(long)]
     pub(crate) exact: bool,
-    /// Do not remove near-duplicates
-    #[arg(long)]
-    pub(crate) no_collapse: bool,
-    /// How near-duplicates are found: resemblance, or megashingle as in the paper
-    #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance, conflicts_with = "no_collapse")]
-    pub(crate) scheme: CopiesScheme,
+    /// Count duplicates and near-duplicates as one page: yes or no
+    ///
+    /// `cento copies` finds them. Without a value: yes.
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        default_value = "yes",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "yes"
+    )]
+    pub(crate) collapse: Collapse,
+    /// How near-duplicates are found: resemblance, or megashingle as in Fetterly et al. 2005
+    #[arg(long, value_name = "RULE", default_value_t = CopiesScheme::Resemblance)]
+    pub(crate) rule: CopiesScheme,
 
     /// What a site is: host, domain or ip. A spammer with few pages on each of many hosts shows up
     /// only by ip
@@ -121,19 +136,25 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) candidates: u32,
-    /// Which pages are foreign: those of another domain and address (both), of another ip, or of
-    /// another domain. Pages without one are foreign to all
+    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local
+    /// file, is foreign to all
+    ///
+    /// Those of another domain and another ip (both), of another ip, or of another domain.
     #[arg(
         long,
         value_name = "BY",
         default_value_t = ForeignBy::Both,
+        value_parser = PossibleValuesParser::new(["both", "ip", "domain"])
+            .try_map(|by| by.parse::<ForeignBy>()),
         help_heading = "Covering sets"
     )]
     pub(crate) foreign: ForeignBy,
 
-    /// Write the figures of the paper to a folder, as SVG and CSV
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
     #[command(flatten)]
     pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
@@ -166,7 +187,7 @@ impl PhrasesArguments {
             k: self.k,
             min_pages: self.min_pages,
             exact: self.exact,
-            collapse: (!self.no_collapse).then_some(self.scheme),
+            collapse: self.collapse.is_yes().then_some(self.rule),
             site: self.site,
             flag_pages: self.flag_pages,
             flag_mean: self.flag_mean,
@@ -176,6 +197,12 @@ impl PhrasesArguments {
             candidates: self.candidates,
             foreign: self.foreign,
         };
+        if params.collapse.is_none() {
+            refuse(
+                &["rule"],
+                "--collapse no does not search for near-duplicates",
+            )?;
+        }
         if params.cover_pages == Some(0) {
             refuse(
                 &["cover_from", "candidates", "foreign"],
@@ -202,12 +229,16 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError
             .write(folder, &Phrases.figures(&findings)?)?;
     }
     if !arguments.analysis.export(&findings.table("sites"))? {
-        print(&summary(&params, &findings)?)?;
+        print(&summary(&params, &findings, arguments.top.rows())?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, CommandError> {
+fn summary(
+    params: &PhrasesParams,
+    findings: &Findings,
+    top: usize,
+) -> Result<String, CommandError> {
     let counts: PhrasesSummary = findings.summary()?;
     let mut text = format!(
         "{} of {} words, {} at least {} pages\n",
@@ -250,7 +281,7 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
         ),
     );
     text.push_str(&lines.render());
-    let rows = first(findings.rows(PHRASES_TABLE)?, 10)?;
+    let rows = first(findings.rows(PHRASES_TABLE)?, top)?;
     if !rows.is_empty() {
         let cells: Vec<Vec<String>> = rows
             .iter()
@@ -268,7 +299,7 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
             &cells,
         ));
     }
-    let flagged = first_that(findings.rows(SITES_TABLE)?, 10, |row| row.flagged)?;
+    let flagged = first_that(findings.rows(SITES_TABLE)?, top, |row| row.flagged)?;
     if !flagged.is_empty() {
         let cells: Vec<Vec<String>> = flagged
             .iter()
@@ -296,7 +327,7 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
             &cells,
         ));
     }
-    text.push_str(&advice(params, &counts));
+    text.push_str(&sentences(&advice(params, &counts)));
     Ok(text)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use cento_file::PrivateFolder;
 use cento_find::reuse::{Threshold, Thresholds};
@@ -21,12 +22,15 @@ use crate::command_error::CommandError;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::MachineArguments;
-use crate::meter::Meter;
+use crate::meter::{AnalysisStep, Meter};
 use crate::originals::private_folder;
-use crate::output::{clean, number, print, say, size};
+use crate::output::{clean, number, print, print_data, say, size};
+use crate::top::TopArguments;
 
 /// The most characters of an excerpt.
 const EXCERPT: usize = 160;
+/// How often a query looks whether another process has finished the index.
+const INDEX_RETRY: Duration = Duration::from_millis(100);
 /// The passages of a match that are shown.
 const PASSAGES: usize = 2;
 
@@ -62,7 +66,7 @@ Examples:
   cento query crawl.cento article.html
   cento query crawl.cento http://www.example.org/article.html --top 50
   pbpaste | cento query crawl.cento - --json
-  cento query crawl.cento suspicious/*.txt --top 0 --out matches.csv")]
+  cento query crawl.cento suspicious/*.txt --top all --out matches.csv")]
 pub(crate) struct QueryArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
@@ -76,26 +80,32 @@ pub(crate) struct QueryArguments {
     /// Least share of a page of which a considerable part is reused
     #[arg(long, value_name = "SHARE", default_value = "0.5")]
     considerable: Threshold,
-    /// Least share of a page of which a part is reused: matches reach it on one side at least
+    /// Least share of a page of which a part is reused
+    ///
+    /// Matches reach it on one side at least.
     #[arg(long, value_name = "SHARE", default_value = "0.1")]
     partial_share: Threshold,
-    /// Minimum number of shared fingerprints
+    /// Minimum number of shared chunks or fingerprints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     min_shared: u32,
-    /// Ignore fingerprints on more distinct pages than this. 0 ignores none [default: 1,000; more
-    /// in a small corpus]
+    /// Ignore what is on more pages than this; 0 ignores nothing [default: 1,000; more in a small
+    /// corpus]
     #[arg(long, value_name = "N")]
     max_pages: Option<u32>,
-    /// Number of matches of each query, best first; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
-    top: usize,
-    /// Write the matches to a file, in the format of its extension: .parquet, .jsonl or .csv
+    #[command(flatten)]
+    top: TopArguments,
+    /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or .csv; -
+    /// prints JSON Lines
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Print one JSON object per query
+    /// Print JSON, one object per line
+    ///
+    /// An object for each query, with its best matches.
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Build the index again
+    /// Do the work again instead of using cached results
+    ///
+    /// Builds the index again.
     #[arg(long, help_heading = "Output")]
     again: bool,
     /// Folder for temporary files [default: CORPUS/query to build the index, and the system's]
@@ -116,7 +126,7 @@ impl QueryArguments {
             },
             min_shared: self.min_shared,
             max_pages: self.max_pages,
-            top: self.top,
+            top: self.top.top.0.unwrap_or(0),
             passages: true,
         };
         settings.check()?;
@@ -176,7 +186,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
             rows.extend(MatchRow::of(&query.name, &answer));
         }
         if arguments.json {
-            print(&json_line(&query.name, &answer))?;
+            print_data(&json_line(&query.name, &answer))?;
         } else {
             if several && !first {
                 print("\n")?;
@@ -193,7 +203,8 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds or extends the index of a corpus, shows progress, and stops on Ctrl-C.
+/// Builds or extends the index of a corpus, shows progress, and stops on Ctrl-C. If another process
+/// writes the index, waits for it; the lock is released however that process ends.
 pub(crate) fn extend(
     corpus: &Path,
     temp: Option<&Path>,
@@ -201,17 +212,33 @@ pub(crate) fn extend(
     again: bool,
 ) -> Result<UpdatedIndex, CommandError> {
     let progress = Progress::new();
-    let meter = Meter::start(&progress);
-    let updated = update(
-        corpus,
-        &IndexResources {
-            threads: machine.threads(),
-            memory: machine.memory(),
-            temp: temp.map(Path::to_owned),
-            again,
-            progress,
-        },
-    );
+    let meter = Meter::start(&AnalysisStep::new(&progress));
+    let resources = IndexResources {
+        threads: machine.threads(),
+        memory: machine.memory(),
+        temp: temp.map(Path::to_owned),
+        again,
+        progress,
+    };
+    let mut waited = false;
+    let updated = loop {
+        match update(corpus, &resources) {
+            Err(cento_query::Error::Busy(_)) if !resources.progress.is_cancelled() => {
+                if !waited {
+                    let corpus = corpus.display().to_string();
+                    say(&format!(
+                        "note: another process is writing the index of {}; waiting for it",
+                        clean(&corpus)
+                    ));
+                }
+                waited = true;
+                std::thread::sleep(INDEX_RETRY);
+            }
+            // Ctrl-C while waiting.
+            Err(cento_query::Error::Busy(_)) => break Err(cento_flow::Error::Cancelled.into()),
+            updated => break updated,
+        }
+    };
     drop(meter);
     Ok(updated?)
 }

@@ -12,15 +12,17 @@ use cento_scan::Analysis;
 use cento_scan::analyses::quilts::Quilts;
 use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{AnalysisArguments, Collapse};
 use crate::command_error::CommandError;
 use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::files::write_file;
-use crate::output::{Lines, clean, number, print, table};
+use crate::output::{Lines, clean, number, print, print_as, table};
 use crate::sample::SampleArguments;
+use crate::top::TopArguments;
 
 /// Find pages stitched from patches of other pages
 ///
@@ -30,10 +32,11 @@ use crate::sample::SampleArguments;
 /// greedy, with ties broken by corpus order. If several pages have the same patch, the earliest by
 /// date is named as its source. Shared text does not say who copied from whom; dates and links may.
 #[derive(Debug, Args)]
-#[command(mut_arg("sample", |sample| sample.help(
-    "Print this many quilts with their patches, drawn at random; --out and --json write them as JSON \
-     Lines"
+#[command(mut_arg("sample", |sample| sample.long_help(
+    "Print this many results, drawn at random\n\nThe results are quilts with their patches; --out and \
+     --json write them as JSON Lines"
 )))]
+#[command(mut_arg("top", |top| top.conflicts_with_all(["json", "sample"])))]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/quilts: quilts (each quilted page with its grams, patch
 fraction, sources, attributed share and originality) and patches (what a page shares with each
@@ -47,7 +50,7 @@ that has it, or to that page's domain.
 
 Examples:
   cento quilts crawl.cento
-  cento quilts crawl.cento --min-share 0.05 --out quilts.csv
+  cento quilts crawl.cento --min-source 0.05 --out quilts.csv
   cento quilts crawl.cento --foreign ip --collapse
   cento quilts crawl.cento --sweep k=2..10 --sweep m=10..80:10 --sweep c=2..10 \\
       --sweep theta=0.4..1.0 --figures figures
@@ -68,26 +71,53 @@ pub(crate) struct QuiltsArguments {
     /// Minimum share of patch grams, above 0 and up to 1
     #[arg(short, long, value_name = "THETA", default_value_t = 0.5)]
     pub(crate) theta: f64,
-    /// Which pages can be sources: those of another domain, host or ip, or all pages (none). A page
-    /// without one, such as a local file, is foreign to all
-    #[arg(long, value_name = "BY", default_value_t = Foreign::Domain)]
+    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local
+    /// file, is foreign to all
+    ///
+    /// Only foreign pages can be sources: those of another domain, of another host, of another ip,
+    /// or all pages (none).
+    #[arg(
+        long,
+        value_name = "BY",
+        default_value_t = Foreign::Domain,
+        value_parser = PossibleValuesParser::new(["domain", "host", "ip", "none"])
+            .try_map(|by| by.parse::<Foreign>())
+    )]
     pub(crate) foreign: Foreign,
     /// Count only sources that cover at least this additional share of the page's patch grams
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
-    pub(crate) min_share: f64,
-    /// Remove duplicates and near-duplicates first, as `cento copies` finds them
-    #[arg(long)]
-    pub(crate) collapse: bool,
+    pub(crate) min_source: f64,
+    /// Count duplicates and near-duplicates as one page: yes or no
+    ///
+    /// `cento copies` finds them. Without a value: yes.
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        default_value = "no",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "yes"
+    )]
+    pub(crate) collapse: Collapse,
     /// Also count quilts for other values of one parameter: k=2..10, m=10..80:10, c=2,4,8,
     /// theta=0.4..1.0. May be repeated; each value of k takes a pass over the texts. --out and
     /// --json then export the counts
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "sample")]
     pub(crate) sweep: Vec<Sweep>,
-    /// Write figures of the sweeps, as DIR/NAME.svg and DIR/NAME.csv
-    #[arg(long, value_name = "DIR", requires = "sweep", help_heading = "Output")]
+    /// Write figures to this folder, as SVG and CSV
+    ///
+    /// With --sweep: a figure for each sweep.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "sweep",
+        help_heading = "Output"
+    )]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) figure_format: FigureArguments,
+    #[command(flatten)]
+    pub(crate) top: TopArguments,
     #[command(flatten)]
     pub(crate) sampling: SampleArguments,
     #[command(flatten)]
@@ -103,8 +133,8 @@ impl QuiltsArguments {
             c: self.c,
             theta: self.theta,
             foreign: self.foreign,
-            min_share: self.min_share,
-            collapse: self.collapse,
+            min_share: self.min_source,
+            collapse: self.collapse.is_yes(),
         };
         params.check()?;
         check_sample(self)?;
@@ -146,7 +176,7 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError>
             true => lines().collect(),
             false => sampled.iter().map(described).collect(),
         };
-        print(&text)?;
+        print_as(arguments.analysis.json, &text)?;
         return Ok(ExitCode::SUCCESS);
     }
     // A sweep is about the number of quilts by definition, so these are exported.
@@ -332,7 +362,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
         number(counts.patchy),
         "enough patch grams, from any number of sources",
     );
-    if arguments.collapse {
+    if arguments.collapse.is_yes() {
         lines.add_with(
             "removed",
             number(counts.collapsed),
@@ -347,7 +377,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
         lines.add_with("no server", number(counts.of_no_server), note);
     }
     text.push_str(&lines.render());
-    text.push_str(&largest(findings)?);
+    text.push_str(&largest(findings, arguments.top.rows())?);
     if counts.quilts == 0 {
         text.push_str(match counts.patchy {
             0 if counts.patch_grams == 0 => "No gram is on 2 to M pages.\n",
@@ -368,12 +398,12 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
 }
 
 /// Renders the quilts with the most sources.
-fn largest(findings: &Findings) -> Result<String, CommandError> {
+fn largest(findings: &Findings, top: usize) -> Result<String, CommandError> {
     let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
     let shorten = |rows: &mut Vec<(u64, Vec<String>)>| {
         // The sort is stable: ties are kept in corpus order.
         rows.sort_by_key(|row| std::cmp::Reverse(row.0));
-        rows.truncate(5);
+        rows.truncate(top);
     };
     for batch in read_table(&findings.table("quilts"))? {
         let batch = batch?;
@@ -388,7 +418,7 @@ fn largest(findings: &Findings) -> Result<String, CommandError> {
                 percent(&value("attributed_share")),
             ];
             rows.push((sources, cells));
-            if rows.len() > 1000 {
+            if rows.len() > top.saturating_add(1000) {
                 shorten(&mut rows);
             }
         }

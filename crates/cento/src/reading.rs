@@ -21,8 +21,8 @@ const LARGEST_PAGE: u64 = 512 << 20;
 /// How inputs are found, fetched and cut into chunks.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArguments {
-    /// Read every input in this format instead of detecting it from name and content: warc, arc,
-    /// wacz, html, text, jsonl or parquet
+    /// Read inputs in this format instead of detecting it: warc, arc, wacz, html, text, jsonl or
+    /// parquet
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) format: Option<Format>,
     /// URL of the input folder; by default the URL of a file is its path
@@ -74,7 +74,9 @@ pub(crate) struct ReadingArguments {
     /// [default: all]
     #[arg(long, value_name = "WHICH", help_heading = "Text and chunks")]
     pub(crate) content: Option<Selection>,
-    /// Same as --content main
+    /// Keep only the main content of HTML pages
+    ///
+    /// The same as --content main.
     #[arg(long, conflicts_with = "content", help_heading = "Text and chunks")]
     pub(crate) main: bool,
     /// Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document

@@ -15,7 +15,8 @@ use crate::command_error::CommandError;
 use crate::corpora::{check_no_input, open_corpora};
 use crate::figures::FigureArguments;
 use crate::files::cannot_write;
-use crate::output::{clean, print, say};
+use crate::output::{clean, print_data, say};
+use crate::top::TopArguments;
 
 /// The file name of a report in its corpus.
 pub(crate) const REPORT: &str = "report.html";
@@ -37,24 +38,25 @@ pub(crate) struct ReportArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
-    /// The file to write [default: CORPUS/report.html]
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    /// Where to write the result [default: CORPUS/report.html]
+    ///
+    /// The file of the report.
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Also write each figure to a file, as SVG and CSV
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     figure_format: FigureArguments,
-    /// Number of rows of the tables
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
+    #[command(flatten)]
+    top: TopArguments,
     /// Folder of the findings [default: CORPUS/findings]
     #[arg(long, value_name = "FOLDER")]
     findings: Option<PathBuf>,
-    /// Report on a corpus whose last index was interrupted: the pages indexed so far
+    /// Use a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long)]
     partial: bool,
-    /// Open the report in a browser
+    /// Open the result in a browser
     #[arg(long)]
     open: bool,
 }
@@ -87,7 +89,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError>
         &profile,
         &finished,
         &skipped,
-        arguments.top,
+        arguments.top.rows(),
     )?;
     let output = arguments.output.as_deref();
     let file = report_file(&report, output, &arguments.corpus)?;
@@ -98,7 +100,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError>
     }
     // The file name must not become part of a report on standard output.
     if !is_standard_output(&file) {
-        print(&format!("{}\n", clean(&file.display().to_string())))?;
+        print_data(&format!("{}\n", clean(&file.display().to_string())))?;
     }
     if arguments.open {
         open(&file);

@@ -19,8 +19,9 @@ use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
-use crate::output::{CellStyle, Lines, clean, findings_table, number, print};
+use crate::output::{CellStyle, Lines, clean, findings_table, number, print, print_data};
 use crate::scheme_comparison;
+use crate::top::TopArguments;
 
 /// Find pages that share text, from a passage to the whole page
 ///
@@ -29,6 +30,7 @@ use crate::scheme_comparison;
 /// C3, C5 and C6 are local reuse. A pair in which only one page reaches --partial-share, such as a
 /// short page inside a very long one, is one-sided. Results are exact with any amount of memory.
 #[derive(Debug, Args)]
+#[command(mut_arg("top", |top| top.conflicts_with("json")))]
 #[command(after_help = "\
 Categories, from the shares of the two pages found in each other (--most, --considerable, --partial-share):
   C1 most–most          C2 most–considerable          C3 most–partial
@@ -74,13 +76,15 @@ pub(crate) struct ReuseArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
-    /// Compare the pages of CORPUS only with those of another corpus
+    /// Compare the pages with those of this corpus
+    ///
+    /// Compares the pages of CORPUS only with those of this corpus.
     #[arg(long, value_name = "CORPUS2")]
     against: Option<PathBuf>,
     /// How fingerprints are selected: kgram, mod, winnow, break or dct, with parameters (see below)
     #[arg(
         long,
-        value_name = "METHOD",
+        value_name = "SCHEME",
         default_value = "winnow",
         conflicts_with = "compare"
     )]
@@ -94,11 +98,13 @@ pub(crate) struct ReuseArguments {
     /// Least share of a page of which a part is reused
     #[arg(long, value_name = "SHARE", default_value = "0.1")]
     partial_share: Threshold,
-    /// Minimum number of shared fingerprints
+    /// Minimum number of shared chunks or fingerprints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     min_shared: u32,
-    /// Ignore fingerprints on more distinct pages than this: one on p pages makes p²/2 pairs. 0
-    /// ignores none [default: 1,000; more in a small corpus]
+    /// Ignore what is on more pages than this; 0 ignores nothing [default: 1,000; more in a small
+    /// corpus]
+    ///
+    /// A fingerprint on p distinct pages makes p²/2 pairs.
     #[arg(long, value_name = "N")]
     max_pages: Option<u32>,
     /// From this many pages on, shared text is a template or a common phrase
@@ -128,16 +134,9 @@ pub(crate) struct ReuseArguments {
         conflicts_with_all = ["against", "scheme", "style", "out", "top", "explain"]
     )]
     labelled: Option<PathBuf>,
-    /// Number of pairs to show
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10,
-        conflicts_with = "json",
-        help_heading = "Output"
-    )]
-    top: usize,
-    /// Write figures, as SVG and CSV
+    #[command(flatten)]
+    top: TopArguments,
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
@@ -208,7 +207,7 @@ fn compare(
         arguments.figure_format.write(folder, &figures)?;
     }
     if arguments.analysis.json {
-        print(&scheme_comparison::json_lines(&comparison))?;
+        print_data(&scheme_comparison::json_lines(&comparison))?;
     } else {
         print(&scheme_comparison::text(&arguments.corpus, &comparison))?;
     }
@@ -269,8 +268,8 @@ fn text(
     if summary.ignored > 0 {
         text.push('\n');
     }
-    if summary.rows > 0 && arguments.top > 0 {
-        let rows = findings.rows(PAIRS)?.take(arguments.top);
+    if summary.rows > 0 {
+        let rows = findings.rows(PAIRS)?.take(arguments.top.rows());
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         text.push('\n');
         text.push_str(&findings_table(&pair_table(&rows, &summary), &style));

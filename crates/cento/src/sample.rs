@@ -8,22 +8,17 @@ use cento_scan::select::sample;
 use serde_json::Value;
 
 use crate::command_error::CommandError;
-use crate::output::print;
+use crate::output::print_data;
 
 /// A random sample of the results.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArguments {
-    // Each command replaces this text by one that names what it samples.
+    // Each command adds what it samples.
     /// Print this many results, drawn at random
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) sample: Option<usize>,
-    /// Seed of the sample: another seed draws another sample
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        requires = "sample",
-        help_heading = "Output"
-    )]
+    /// Seed of the random generator
+    #[arg(long, value_name = "N", requires = "sample", help_heading = "Output")]
     pub(crate) seed: Option<u64>,
 }
 
@@ -42,7 +37,7 @@ impl SampleArguments {
         };
         let seed = self.seed.unwrap_or(0);
         for row in sample(findings, table, key, size, seed, eligible)? {
-            print(&format!("{}\n", Value::Object(row)))?;
+            print_data(&format!("{}\n", Value::Object(row)))?;
         }
         Ok(true)
     }

@@ -16,17 +16,20 @@ use cento_scan::{
 use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use serde_json::json;
 
 use crate::command_error::CommandError;
 use crate::command_line::{first_typed, refuse};
 use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::figures::FigureArguments;
-use crate::index::IndexRequest;
+use crate::index::{IndexRequest, UpdateArguments, updated};
 use crate::machine::ResourceArguments;
 use crate::meter::Meter;
-use crate::output::{CellStyle, clean, findings_table, print, say};
+use crate::output::{CellStyle, clean, findings_table, print_as, say};
 use crate::reading::{LimitArguments, ReadingArguments};
 use crate::report::{open, report_file};
+use crate::terminal::{Stream, fitted, rows, wrapped};
+use crate::top::TopArguments;
 
 /// Most characters of a text in a table of the summary.
 const LONGEST: usize = 72;
@@ -36,8 +39,8 @@ const ROWS: usize = 5;
 /// Find all reuse in files or in a corpus, and write a report
 ///
 /// Indexes the inputs, or opens an existing corpus; runs all analyses that suit it; prints a
-/// summary, and writes an HTML report. Run the same command again to resume after an interruption;
-/// cached results are used again.
+/// summary, and writes an HTML report. Run the same command again to resume after an interruption,
+/// or to add the files that are new in a folder; cached results are used again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -51,36 +54,46 @@ pub(crate) struct ScanArguments {
     /// A corpus, or anything that `cento index` reads: files, folders, patterns, URLs, @FILE, -
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
-    /// The corpus to make [default: the name of the first input with .cento]
-    #[arg(short, long, value_name = "NAME.cento")]
+    /// Where to write the result [default: the name of the first input with .cento]
+    ///
+    /// The corpus to make.
+    #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    update: UpdateArguments,
     /// Run only these analyses, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
-    /// Find these labels, made by `cento discover`, instead of labels discovered in the corpus
+    /// Find these labels, made by `cento discover`
+    ///
+    /// By default, labels are discovered in the corpus.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// File of the report [default: report.html in the corpus]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
-    /// Also write each figure to a file, as SVG and CSV
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     figure_format: FigureArguments,
-    /// Number of rows of the tables in the report
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
-    top: usize,
-    /// Open the report in a browser
+    #[command(flatten)]
+    top: TopArguments,
+    /// Print JSON, one object per line
+    ///
+    /// An object for each analysis, with its findings and its summary.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Open the result in a browser
     #[arg(long, help_heading = "Output")]
     open: bool,
-    /// Print the time of each step, and the rows, bytes and seconds of its stages
+    /// Print the seconds, rows and bytes of each stage
     #[arg(long, help_heading = "Output")]
     explain: bool,
-    /// Run the analyses again instead of using cached results
+    /// Do the work again instead of using cached results
     #[arg(long, help_heading = "Output")]
     again: bool,
-    /// Scan a corpus whose last index was interrupted: the pages indexed so far
+    /// Use a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long, help_heading = "Output")]
     partial: bool,
     #[command(flatten)]
@@ -117,7 +130,7 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
         &profile,
         &done,
         &plan.skipped,
-        arguments.top,
+        arguments.top.rows(),
     )?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
@@ -125,7 +138,11 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
             .figure_format
             .write_named(folder, report.drawings())?;
     }
-    print(&summary(&report, &file))?;
+    let text = match arguments.json {
+        true => json_lines(&done)?,
+        false => summary(&report, &file),
+    };
+    print_as(arguments.json, &text)?;
     if arguments.open {
         open(&file);
     }
@@ -150,8 +167,10 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
             false => arguments.only.iter().any(|name| name == analysis.name()),
         });
     let weights = usual.map(|analysis| analysis.weight());
-    watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
-    watch.begin(INDEX_STEP, INDEX_WEIGHT);
+    let is_indexed = arguments.inputs.iter().any(is_corpus);
+    let index_weight = if is_indexed { 0 } else { INDEX_WEIGHT };
+    watch.expect(std::iter::once(index_weight).chain(weights));
+    watch.begin(INDEX_STEP, index_weight);
     // Labels are checked before the work rather than after it.
     let labels = arguments
         .labels
@@ -171,7 +190,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
     let mut plan =
         ScanPlan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
     let weights = plan.selected.iter().map(|(analysis, _)| analysis.weight());
-    watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
+    watch.expect(std::iter::once(index_weight).chain(weights));
     let workplace = Workplace {
         threads: arguments.resources.machine.threads(),
         memory: arguments.resources.machine.memory(),
@@ -202,16 +221,16 @@ fn make(arguments: &ScanArguments, watch: &ScanProgress) -> Result<ScannedCorpus
         part_size: None,
         add: false,
         again: false,
+        refresh: arguments.update.refresh,
     };
     let begun = Instant::now();
-    let mut build = index.resolve()?.build(&watch.index);
-    if build.is_done()? {
-        return Ok(ScannedCorpus { corpus, time: None });
+    let built = index.resolve()?.build(&watch.index).run()?;
+    if let Some(sentence) = updated(&built, &corpus) {
+        say(&format!("note: {sentence}"));
     }
-    build.run()?;
     Ok(ScannedCorpus {
         corpus,
-        time: Some(begun.elapsed()),
+        time: (built.counts.pages > 0).then(|| begun.elapsed()),
     })
 }
 
@@ -221,6 +240,8 @@ fn existing(arguments: &ScanArguments, corpus: &str) -> Result<ScannedCorpus, Co
         Some("other inputs".to_owned())
     } else if arguments.output.is_some() {
         Some("-o".to_owned())
+    } else if arguments.update.refresh {
+        Some("--refresh".to_owned())
     } else {
         first_typed::<ReadingArguments>().or_else(first_typed::<LimitArguments>)
     };
@@ -297,79 +318,158 @@ fn explain(made: &ScannedCorpus, done: &[FinishedAnalysis]) {
     }
 }
 
-/// Renders the summary.
+/// Renders an object for each analysis.
+fn json_lines(done: &[FinishedAnalysis]) -> Result<String, CommandError> {
+    let mut lines = String::new();
+    for done in done {
+        let summary: serde_json::Value = done.findings.summary()?;
+        let object = json!({
+            "analysis": done.analysis.name(),
+            "findings": done.findings.path,
+            "cached": done.findings.known,
+            "summary": summary,
+        });
+        lines.push_str(&format!("{object}\n"));
+    }
+    Ok(lines)
+}
+
+/// Most lines of the summary: one screen. The report has the rest.
+const LINES: usize = 40;
+/// Most commands under "Next steps".
+const STEPS: usize = 3;
+
+/// A section of the summary, and the parts of it that are shown if there is space.
+struct SummarySection {
+    title: String,
+    shown: String,
+    waiting: std::collections::VecDeque<String>,
+}
+
+/// Renders the summary: one screen. Every chapter has its first sentence. The next sentences, then
+/// the tables, follow in turn while there is space.
 fn summary(report: &Report, file: &Path) -> String {
     let style = CellStyle {
         root: &report.root,
         longest: Some(LONGEST),
     };
-    let mut text = format!("{}\n", clean(&report.corpus));
+    let mut begin = format!("{}\n", clean(&report.corpus));
     for sentence in &report.introduction {
-        text.push_str(&wrapped(sentence));
+        begin.push_str(&wrapped(&clean(sentence)));
     }
+    let mut sections: Vec<SummarySection> = Vec::new();
     for chapter in &report.chapters {
-        text.push_str(&format!("\n{}\n", chapter.title));
-        for sentence in &chapter.section.sentences {
-            text.push_str(&wrapped(sentence));
-        }
-        for table in &chapter.section.tables {
+        let section = &chapter.section;
+        let sentences = section.sentences.iter();
+        let mut waiting: std::collections::VecDeque<String> = sentences
+            .map(|sentence| wrapped(&clean(sentence)))
+            .collect();
+        let shown = waiting.pop_front().unwrap_or_default();
+        for table in &section.tables {
             let mut table = table.clone();
             let rows = table.rows.len().min(ROWS);
             table.more += (table.rows.len() - rows) as u64;
             table.rows.truncate(rows);
-            text.push_str(&findings_table(&table, &style));
+            waiting.push_back(findings_table(&table, &style));
         }
-        for note in &chapter.section.notes {
-            text.push_str(&wrapped(&format!("Note: {note}")));
+        sections.push(SummarySection {
+            title: format!("\n{}\n", Stream::Output.bold(&chapter.title)),
+            shown,
+            waiting,
+        });
+    }
+    let lines = |text: &str| match Stream::Output.columns() {
+        Some(columns) => fitted(text, columns).lines().count(),
+        None => text.lines().count(),
+    };
+    let most = rows().map_or(LINES, |rows| rows.saturating_sub(2).clamp(24, LINES));
+    let sum = |sections: &[SummarySection]| -> usize {
+        let lines = sections
+            .iter()
+            .map(|section| lines(&section.title) + lines(&section.shown));
+        lines.sum()
+    };
+    let needed = lines(&begin) + sum(&sections);
+    // The first sentence of a chapter is more important than what to run next, and that than an
+    // empty line between chapters.
+    let mut steps = STEPS;
+    let mut end = last_lines(report, file, steps);
+    while steps > 1 && needed + lines(&end) > most {
+        steps -= 1;
+        end = last_lines(report, file, steps);
+    }
+    if needed + lines(&end) > most {
+        for section in &mut sections {
+            section.title = section.title.trim_start().to_owned();
         }
     }
+    // With very many chapters, a title and its sentence share a line.
+    if lines(&begin) + sum(&sections) + lines(&end) > most {
+        for (section, chapter) in sections.iter_mut().zip(&report.chapters) {
+            let first = chapter.section.sentences.first();
+            let first = first.map_or("", String::as_str);
+            section.title = String::new();
+            section.shown = wrapped(&clean(&format!("{}: {first}", chapter.title)));
+        }
+    }
+    let mut free = most.saturating_sub(lines(&begin) + sum(&sections) + lines(&end));
+    // Chapters whose next part does not fit do not keep others from growing.
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for section in &mut sections {
+            let Some(next) = section.waiting.front() else {
+                continue;
+            };
+            let needed = lines(next);
+            if needed > free {
+                section.waiting.clear();
+                continue;
+            }
+            free -= needed;
+            section.shown.push_str(next);
+            section.waiting.pop_front();
+            grows = true;
+        }
+    }
+    let middle = sections
+        .into_iter()
+        .map(|section| format!("{}{}", section.title, section.shown));
+    format!("{begin}{}{end}", middle.collect::<String>())
+}
+
+/// Renders which analyses were skipped, what to run next, and where the report is.
+fn last_lines(report: &Report, file: &Path, steps: usize) -> String {
+    let mut text = String::new();
     if !report.skipped.is_empty() {
-        text.push_str("\nSkipped analyses\n");
-        for skipped in &report.skipped {
-            text.push_str(&wrapped(&format!("{}: {}.", skipped.title, skipped.reason)));
-        }
+        let skipped = report.skipped.iter().map(|skipped| skipped.title.clone());
+        let skipped: Vec<String> = skipped.collect();
+        text.push_str(&format!("\n{}\n", Stream::Output.bold("Skipped analyses")));
+        text.push_str(&wrapped(&clean(&format!(
+            "{}: the report says why.",
+            skipped.join(", ")
+        ))));
     }
-    let next = report
+    let suggestions = report
         .chapters
         .iter()
-        .any(|chapter| !chapter.section.suggestions.is_empty());
-    if next {
-        text.push_str("\nNext steps\n");
+        .filter_map(|chapter| chapter.section.suggestions.first());
+    let suggestions: Vec<_> = suggestions.take(steps).collect();
+    if !suggestions.is_empty() {
+        text.push_str(&format!("\n{}\n", Stream::Output.bold("Next steps")));
     }
-    for chapter in &report.chapters {
-        if let Some(next) = chapter.section.suggestions.first() {
-            text.push_str(&format!(
-                "  {}\n      to {}\n",
-                clean(&next.command),
-                next.purpose
-            ));
-        }
+    for next in suggestions {
+        text.push_str(&format!(
+            "  {}\n      to {}\n",
+            clean(&next.command),
+            next.purpose
+        ));
     }
     let place = file.display().to_string();
     text.push_str(&format!(
         "\nReport with figures and more results: {}\n",
         clean(&place)
     ));
-    text
-}
-
-/// Wraps a sentence at 100 columns with an indent of two. Words are never split, and a number keeps
-/// its percent sign.
-fn wrapped(sentence: &str) -> String {
-    let mut text = String::new();
-    let mut length = 0;
-    let joined = clean(sentence).replace(" %", "\u{a0}%");
-    for word in joined.split(' ').filter(|word| !word.is_empty()) {
-        let letters = word.chars().count();
-        if length > 0 && length + 1 + letters > 98 {
-            text.push('\n');
-            length = 0;
-        }
-        text.push_str(if length == 0 { "  " } else { " " });
-        length += letters + 1;
-        text.push_str(&word.replace("\u{a0}%", " %"));
-    }
-    text.push('\n');
     text
 }
 

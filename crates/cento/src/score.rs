@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_error::CommandError;
-use crate::output::{clean, number, print, say, table};
+use crate::output::{clean, number, print_as, say, table};
 
 /// Score findings against the truth of a synthetic crawl
 ///
@@ -49,7 +49,7 @@ pub(crate) struct ScoreArguments {
     /// The folder of a run, a folder of runs, or one table
     #[arg(value_name = "FINDINGS", required = true)]
     pub(crate) findings: Vec<PathBuf>,
-    /// The truth: truth.jsonl of `cento synth`
+    /// What is to be found: the truth.jsonl of `cento synth`
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: PathBuf,
     /// The corpus that page ids refer to [default: the one that contains the findings]
@@ -58,10 +58,11 @@ pub(crate) struct ScoreArguments {
     /// Analysis that a table without a run.json comes from: one of those below
     #[arg(long = "as", value_name = "ANALYSIS")]
     pub(crate) analysis: Option<String>,
-    /// Minimum resemblance of near-duplicates [default: that of the run, else 0.8]
+    /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates [default:
+    /// that of the run, else 0.8]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
-    /// Print one JSON object per line
+    /// Print JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -127,7 +128,7 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, CommandError> 
         ];
         text = table(&heading, &rows);
     }
-    print(&text)?;
+    print_as(arguments.json, &text)?;
     Ok(ExitCode::from(u8::from(scored.lines.is_empty())))
 }
 

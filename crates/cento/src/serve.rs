@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::machine::MachineArguments;
-use crate::output::{clean, print, say};
+use crate::output::{clean, print_data, say};
 use crate::session::on_cancel;
 
 /// Explore and judge the findings in a browser
@@ -51,7 +51,9 @@ pub(crate) struct ServeArguments {
     /// A name under which clients reach the server, such as that of a proxy; may be repeated
     #[arg(long, value_name = "NAME", help_heading = "Access")]
     host: Vec<String>,
-    /// Labels for /api/detect
+    /// Find these labels, made by `cento discover`
+    ///
+    /// For /api/detect.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Folder of the findings [default: CORPUS/findings]
@@ -60,13 +62,13 @@ pub(crate) struct ServeArguments {
     /// Folder of the verdicts [default: NAME.verdicts beside the corpus]
     #[arg(long, value_name = "FOLDER")]
     verdicts: Option<PathBuf>,
-    /// Serve a corpus whose last index was interrupted: the pages indexed so far
+    /// Use a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long)]
     partial: bool,
     /// Log each request as a line of JSON; - is standard error
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     log: Option<PathBuf>,
-    /// Open the site in a browser
+    /// Open the result in a browser
     #[arg(long, help_heading = "Output")]
     open: bool,
     #[command(flatten)]
@@ -94,7 +96,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         say(&clean(&sentence));
     }
     let url = format!("http://{}/", server.address());
-    print(&format!("{url}\n"))?;
+    print_data(&format!("{url}\n"))?;
     let stopper = Stopper::new();
     let guard = on_cancel({
         let stopper = stopper.clone();

@@ -105,6 +105,10 @@ impl Session {
         self.quiet
     }
 
+    pub(crate) fn captures(&self) -> bool {
+        self.captures
+    }
+
     /// Makes this the current session of the thread while `command` runs.
     pub(crate) fn enter<T>(self: &Arc<Session>, command: impl FnOnce() -> T) -> T {
         /// Restores the previous session, also after a panic.

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::command_error::CommandError;
 use crate::machine::threads_or_cores;
 use crate::meter::Meter;
-use crate::output::{Lines, clean, number, print, size, table};
+use crate::output::{Lines, clean, number, print_as, size, table};
 
 /// Make a synthetic crawl whose reuse is known
 ///
@@ -59,13 +59,16 @@ Records of truth.jsonl, one JSON object per line, by `type`:
   damaged      url, file, damage, reject
   boilerplate  language, text: a sentence on most sites")]
 pub(crate) struct SynthArguments {
-    /// The folder to write to
-    #[arg(short, long, value_name = "DIR", group = "what")]
+    /// Where to write the result
+    ///
+    /// The folder of the crawl.
+    #[arg(short, long, value_name = "PATH", group = "what")]
     pub(crate) output: Option<PathBuf>,
     /// Check this corpus, indexed from a synthetic crawl, against the truth
     #[arg(long, value_name = "CORPUS", group = "what")]
     pub(crate) check: Option<PathBuf>,
-    /// With --check: the file of the truth [default: beside the folder of the archives]
+    /// What is to be found: the truth.jsonl of `cento synth` [default: beside the folder of the
+    /// archives]
     #[arg(
         long,
         value_name = "FILE",
@@ -128,15 +131,18 @@ pub(crate) struct SynthArguments {
         conflicts_with = "check"
     )]
     pub(crate) quilt_sources: u64,
-    /// Words per gram, for resemblance and shares in the truth
+    /// Words per gram
+    ///
+    /// For resemblance and shares in the truth.
     #[arg(
+        short,
         long,
         value_name = "K",
         default_value_t = 5,
         help_heading = "Text",
         conflicts_with = "check"
     )]
-    pub(crate) grams: u32,
+    pub(crate) k: u32,
 
     /// Also write pairs of known reuse to DIR/reuse: N for each category C1 to C6 and N unrelated
     /// ones, with the edit rates in turn. `cento reuse --compare --labelled` reads them
@@ -173,7 +179,9 @@ pub(crate) struct SynthArguments {
         conflicts_with = "check"
     )]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Print the summary as one JSON object
+    /// Print JSON, one object per line
+    ///
+    /// One object, the summary.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -184,7 +192,7 @@ pub(crate) struct SynthArguments {
 pub(crate) struct ShareArguments {
     /// Duplicates: identical bytes, or identical text in other markup [default: 0.03]
     #[arg(long, value_name = "SHARE", conflicts_with = "check")]
-    pub(crate) exact: Option<f64>,
+    pub(crate) duplicates: Option<f64>,
     /// Near-duplicates: copies with changed words [default: 0.06]
     #[arg(long, value_name = "SHARE", conflicts_with = "check")]
     pub(crate) near: Option<f64>,
@@ -236,7 +244,7 @@ pub(crate) fn run(arguments: &SynthArguments) -> Result<ExitCode, CommandError> 
         (Some(folder), None) => make(arguments, folder, &progress),
         (None, None) => Err(CommandError::usage(
             "nothing to make or check".to_owned(),
-            "use -o DIR or --check CORPUS",
+            "use -o FOLDER or --check CORPUS",
         )),
     }
 }
@@ -252,13 +260,13 @@ fn settings(arguments: &SynthArguments) -> Result<SynthSettings, CommandError> {
     settings.words = arguments.words;
     settings.edit_rates.clone_from(&arguments.edit_rates);
     settings.quilt_sources = arguments.quilt_sources;
-    settings.grams = arguments.grams;
+    settings.grams = arguments.k;
     if arguments.plain {
         settings.mix = Mix::plain();
     }
     let shares = &arguments.shares;
     for (kind, share) in [
-        (PageKind::Exact, shares.exact),
+        (PageKind::Exact, shares.duplicates),
         (PageKind::Near, shares.near),
         (PageKind::Quilt, shares.quilts),
         (PageKind::Aggregator, shares.aggregators),
@@ -324,7 +332,7 @@ fn make(
         None => None,
     };
     let seconds = begun.elapsed().as_secs_f64();
-    print(&if arguments.json {
+    let text = if arguments.json {
         let kinds: serde_json::Map<String, serde_json::Value> = made
             .kinds
             .iter()
@@ -340,7 +348,8 @@ fn make(
         format!("{object}\n")
     } else {
         summary(arguments, folder, &made, reuse_pairs, blog, seconds)
-    })?;
+    };
+    print_as(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -413,7 +422,7 @@ fn check(
     .run();
     drop(meter);
     let checked = outcome?;
-    print(&if arguments.json {
+    let text = if arguments.json {
         let object = json!({
             "corpus": corpus.path(), "truth": truth, "sound": checked.is_sound(),
             "hold": checked.hold, "fail": checked.fail, "examples": checked.examples,
@@ -421,7 +430,8 @@ fn check(
         format!("{object}\n")
     } else {
         verdict(&checked)
-    })?;
+    };
+    print_as(arguments.json, &text)?;
     Ok(ExitCode::from(u8::from(!checked.is_sound())))
 }
 

@@ -47,26 +47,30 @@ that is discovered, by number of copies), injected and background (how many obje
 and roc (true and false positives over thresholds).
 
 Example:
-  cento trial inject crawl.cento --site blog.jsonl --copies 100,250,1000,5000 --figures figures/")]
+  cento trial inject crawl.cento --inject blog.jsonl --copies 100,250,1000,5000 --figures figures/")]
 pub(crate) struct InjectArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
     /// The site to inject: a corpus, or anything that `cento index` reads
     #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
-    pub(crate) site: Vec<String>,
+    pub(crate) inject: Vec<String>,
     /// Numbers of copies [default: 1,2,5,10,20,50,100,250,500,1000,2500,5000]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) copies: Vec<u64>,
-    /// Chunks that occur more often than this are discovered [default: as in `cento discover`]
+    /// Label what occurs more often than this [default: as in `cento discover`]
+    ///
+    /// The number is for chunks.
     #[arg(long, value_name = "N")]
-    pub(crate) threshold: Option<u64>,
-    /// Files that occur more often than this are discovered [default: as in `cento discover`]
+    pub(crate) more_than: Option<u64>,
+    /// Like --more-than, for files [default: as in `cento discover`]
     #[arg(long, value_name = "N")]
-    pub(crate) file_threshold: Option<u64>,
+    pub(crate) files_more_than: Option<u64>,
     #[command(flatten)]
     pub(crate) originals: OriginalArguments,
-    /// Write figures 1 to 3 of the paper, and the curve of true and false positives, to a folder
+    /// Write figures to this folder, as SVG and CSV
+    ///
+    /// Figures 1 to 3 of the paper, and the curve of true and false positives.
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
@@ -95,25 +99,27 @@ pub(crate) struct MutateArguments {
     /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) runs: u32,
-    /// Seed of the random changes
+    /// Seed of the random generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Most changes of a page, as a multiple of the mean number of chunks per page
     #[arg(long, value_name = "MULTIPLE", default_value_t = 8.0)]
-    pub(crate) most: f64,
+    pub(crate) most_changes: f64,
     /// Distance between steps, as a multiple
     #[arg(long, value_name = "MULTIPLE", default_value_t = 0.2)]
     pub(crate) step: f64,
     /// Blind labels are chunks that occur more often than this on the site
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) blind: u64,
-    /// Threshold of pages
+    /// Flag pages above this share
     #[arg(long, value_name = "SHARE", default_value_t = 0.144)]
     pub(crate) page_threshold: f64,
     /// Threshold of the neighbourhood
     #[arg(long, value_name = "SHARE", default_value_t = 0.163)]
     pub(crate) neighbourhood_threshold: f64,
-    /// Write figures 4 to 10 of the paper to a folder
+    /// Write figures to this folder, as SVG and CSV
+    ///
+    /// Figures 4 to 10 of the paper.
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
@@ -131,15 +137,15 @@ pub(crate) fn run(arguments: &TrialArguments) -> Result<ExitCode, CommandError> 
 
 fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
     let mut params = InjectParams {
-        threshold: arguments.threshold,
-        file_threshold: arguments.file_threshold,
+        threshold: arguments.more_than,
+        file_threshold: arguments.files_more_than,
         ..InjectParams::default()
     };
     if !arguments.copies.is_empty() {
         params.copies.clone_from(&arguments.copies);
     }
     params.check()?;
-    if let [only] = arguments.site.as_slice()
+    if let [only] = arguments.inject.as_slice()
         && is_corpus(only)
     {
         arguments
@@ -155,7 +161,7 @@ fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
         .first()
         .map(|corpus| corpus.parameters().clone());
     let site = Originals::open(
-        &arguments.site,
+        &arguments.inject,
         &arguments.originals,
         &parameters.unwrap_or_default(),
         &arguments.analysis.resources,
@@ -212,7 +218,7 @@ fn run_mutate(arguments: &MutateArguments) -> Result<ExitCode, CommandError> {
     let params = MutateParams {
         seed: arguments.seed,
         runs: arguments.runs,
-        most: arguments.most,
+        most: arguments.most_changes,
         step: arguments.step,
         blind: arguments.blind,
         page_threshold: arguments.page_threshold,

@@ -9,6 +9,7 @@ use cento_trial::{PAGE_ROC_TABLE, PageRocRow, RocSummary};
 use serde_json::Value;
 
 use crate::command_error::CommandError;
+use crate::files::read_text;
 use crate::output::{number, table};
 
 /// Thresholds that are printed, besides 0.
@@ -16,7 +17,7 @@ const PRINTED: [f64; 9] = [0.05, 0.1, 0.144, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99];
 
 /// Reads the addresses of known copies: one per line, or the records `copied` of a synthetic crawl.
 pub(crate) fn read_truth(path: &Path) -> Result<HashSet<String>, CommandError> {
-    let text = std::fs::read_to_string(path).map_err(|error| CommandError::io(path, &error))?;
+    let text = read_text(path).map_err(|error| CommandError::io(path, &error))?;
     let mut truth = HashSet::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if !line.starts_with('{') {

@@ -53,21 +53,26 @@ Examples:
   curl -s https://example.org/ | cento watch --labels mine.labels --url https://example.org/")]
 pub(crate) struct WatchArguments {
     /// Find these labels, made by `cento discover`
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) labels: PathBuf,
     /// Recognise pages seen before, by this process or others that share FILE; it is created if it
     /// does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) seen: Option<PathBuf>,
 
-    /// Read the stream in this format instead of detecting it: warc, arc, html, text or jsonl
+    /// Read inputs in this format instead of detecting it: warc, arc, wacz, html, text, jsonl or
+    /// parquet
+    ///
+    /// WACZ and Parquet cannot be read from a stream.
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) format: Option<Format>,
-    /// URL of the page, if the stream is a single page
+    /// URL of the page
+    ///
+    /// If the stream is a single page.
     #[arg(long, value_name = "URL", help_heading = "Reading")]
     pub(crate) url: Option<String>,
-    /// Assign a field of JSON Lines to a role: text, html, url, date, title, id, language or ip.
-    /// May be repeated
+    /// Assign a field of a table to a role: text, html, url, date, title, id, language or ip. May
+    /// be repeated; `a.b` reads a field of a nested object
     #[arg(long = "field", value_name = "ROLE=NAME", help_heading = "Reading")]
     pub(crate) fields: Vec<String>,
     /// Keep pages with any HTTP status; by default those outside 200–299 are rejected

@@ -39,7 +39,7 @@ fn repeating_an_addition_adds_nothing() {
     let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let repeated = spaced(&repeated);
     assert!(repeated.contains("already added 1 skipped"), "{repeated}");
-    assert!(repeated.contains("b.jsonl; --again adds"), "{repeated}");
+    assert!(repeated.contains("b.jsonl; --repeat adds"), "{repeated}");
     assert_eq!(manifest(), before);
 
     // Other parameters are refused, whether or not there is anything to add.
@@ -59,15 +59,22 @@ fn repeating_an_addition_adds_nothing() {
     );
     assert_eq!(pages(&sandbox, "x.cento"), 15);
 
-    // A file with the same name and size but other content is a new input.
+    // A file with the same name and size but other content is not added beside the old one unasked.
     let edited = lines(2, 5).replacen('a', "b", 1);
     sandbox.write("b.jsonl", edited);
-    sandbox.succeed(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
+    let changed = sandbox.run(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
+    assert!(changed.starts_with("status: 2"), "{changed}");
+    assert!(
+        changed.contains("b.jsonl is in x.cento with other content"),
+        "{changed}"
+    );
+    assert_eq!(pages(&sandbox, "x.cento"), 15);
+    sandbox.succeed(&["index", "b.jsonl", "--add", "--repeat", "-o", "x.cento"]);
     assert_eq!(pages(&sandbox, "x.cento"), 20);
 
-    sandbox.succeed(&["index", "c.jsonl", "--add", "--again", "-o", "x.cento"]);
+    sandbox.succeed(&["index", "c.jsonl", "--add", "--repeat", "-o", "x.cento"]);
     assert_eq!(pages(&sandbox, "x.cento"), 25);
-    let alone = sandbox.run(&["index", "c.jsonl", "--again", "-o", "y.cento"]);
+    let alone = sandbox.run(&["index", "c.jsonl", "--repeat", "-o", "y.cento"]);
     assert!(alone.starts_with("status: 2"), "{alone}");
 }
 
@@ -154,5 +161,9 @@ fn an_index_is_not_resumed_over_an_edited_file() {
     let index = ["index", "a.jsonl", "--part-size", "100K", "-o", "x.cento"];
     let refused = sandbox.run(&index);
     assert!(refused.starts_with("status: 2"), "{refused}");
-    assert!(refused.contains("was made from other inputs"), "{refused}");
+    assert!(
+        refused.contains("1 input has changed (a.jsonl)"),
+        "{refused}"
+    );
+    assert!(refused.contains("--refresh"), "{refused}");
 }

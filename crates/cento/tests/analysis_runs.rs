@@ -19,7 +19,7 @@ fn corpus() -> Sandbox {
 
 /// An analysis that writes much to disk, with its findings in a folder and options.
 fn phrases<'a>(findings: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec!["phrases", "s.cento", "--exact", "--no-collapse", "--json"];
+    let mut arguments = vec!["phrases", "s.cento", "--exact", "--collapse=no", "--json"];
     arguments.extend(["--findings", findings]);
     arguments.extend(more);
     arguments
@@ -60,7 +60,7 @@ fn threads_and_memory_do_not_change_results() {
     let expected = sandbox.succeed(&phrases("whole", &LITTLE));
     let much = ["--threads", "7", "--memory", "2G"];
     assert_eq!(sandbox.succeed(&phrases("much", &much)), expected);
-    let refused = sandbox.run(&phrases("small", &["--threads", "4", "--memory", "1K"]));
+    let refused = sandbox.run(&phrases("small", &["--threads", "4", "--memory", "1M"]));
     assert!(!refused.starts_with("status: 0"), "{refused}");
     assert!(refused.contains("too small"), "{refused}");
 }

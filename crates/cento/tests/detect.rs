@@ -152,7 +152,7 @@ fn frequent_chunks_become_labels_and_idioms_are_proposed_as_stops() {
     assert_snapshot!(sandbox.run(&[
         "discover",
         "c.cento",
-        "--threshold",
+        "--more-than",
         "2",
         "--figures",
         "figures",
@@ -167,7 +167,7 @@ fn frequent_chunks_become_labels_and_idioms_are_proposed_as_stops() {
     assert_snapshot!(sandbox.run(&[
         "discover",
         "c.cento",
-        "--threshold",
+        "--more-than",
         "2",
         "--no-stop",
         "-o",
@@ -217,7 +217,14 @@ fn errors_are_one_line_and_a_hint() {
         &["discover", "-o", "x.labels"][..],
         &["discover", "--from", "empty", "-o", "x.labels"],
         &["discover", "c.cento", "-o", "nowhere/x.labels"],
-        &["discover", "c.cento", "--top", "0", "-o", "x.labels"],
+        &[
+            "discover",
+            "c.cento",
+            "--most-frequent",
+            "0",
+            "-o",
+            "x.labels",
+        ],
         &[
             "discover",
             "c.cento",
@@ -257,7 +264,14 @@ fn an_empty_result_is_explained() {
     let sandbox = copied_originals();
     sandbox.write("other/a.txt", "Words that are on no page of the crawl, in a paragraph that is long enough to be looked for in all of its pages.");
     assert_snapshot!(sandbox.run(&["detect", "c.cento", "--against", "other"]));
-    assert_snapshot!(sandbox.run(&["discover", "c.cento", "--of", "files", "-o", "files.labels"]));
+    assert_snapshot!(sandbox.run(&[
+        "discover",
+        "c.cento",
+        "--unit",
+        "files",
+        "-o",
+        "files.labels"
+    ]));
 }
 
 /// Returns the lines of `cento score`, by what they count.
@@ -342,7 +356,7 @@ fn all_copied_originals_of_a_synthetic_crawl_are_found() {
     let labels = sandbox.succeed(&[
         "discover",
         "s.cento",
-        "--threshold",
+        "--more-than",
         "1",
         "-o",
         "all.labels",
@@ -351,9 +365,9 @@ fn all_copied_originals_of_a_synthetic_crawl_are_found() {
     let files = sandbox.succeed(&[
         "discover",
         "s.cento",
-        "--of",
+        "--unit",
         "files",
-        "--threshold",
+        "--more-than",
         "1",
         "-o",
         "files.labels",

@@ -42,7 +42,7 @@ fn a_page_of_many_paragraphs_stays_within_budget() {
             page.len() >> 20
         );
     }
-    let discover = ["discover", "c.cento", "--threshold", "1", "-o", "l.labels"];
+    let discover = ["discover", "c.cento", "--more-than", "1", "-o", "l.labels"];
     let used = sandbox.peak_memory(&[&discover[..], &memory].concat());
     assert!(used < allowed(64 << 20, page.len()), "{} MB", used >> 20);
 }

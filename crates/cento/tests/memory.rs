@@ -96,7 +96,7 @@ fn pages_with_too_many_chunks_or_too_long_a_url_are_rejected() {
         "index",
         "a.jsonl",
         "--add",
-        "--again",
+        "--repeat",
         "-o",
         "b.cento",
         "--max-chunks",

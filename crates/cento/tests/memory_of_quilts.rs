@@ -41,7 +41,7 @@ fn a_page_of_tiny_words_stays_within_budget() {
     sandbox.succeed(&["index", "p.jsonl", "-o", "p.cento"]);
     // The budget, 128 MiB for the program, and the page.
     let most = 32 * MIB + 128 * MIB + PAGE as u64;
-    for command in [&["quilts"][..], &["phrases", "--exact", "--no-collapse"]] {
+    for command in [&["quilts"][..], &["phrases", "--exact", "--collapse=no"]] {
         let options = ["p.cento", "--memory", "32M", "--threads", "2", "--json"];
         let cost = sandbox.peak_memory(&[command, &options].concat());
         assert!(

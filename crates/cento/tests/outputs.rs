@@ -623,7 +623,7 @@ fn options_without_effect_are_refused() {
         &[
             "copies",
             "c.cento",
-            "--scheme",
+            "--rule",
             "megashingle",
             "--resemblance",
             "0.8",

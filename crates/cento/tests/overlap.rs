@@ -52,16 +52,16 @@ fn pairs_of_pages_are_shown_with_their_shares() {
     let lines = ["overlap", "x.cento", "--chunk", "lines:1"];
     assert_snapshot!(shown(
         &sandbox,
-        &[&lines[..], &["--threshold", "3"]].concat()
+        &[&lines[..], &["--min-shared", "3"]].concat()
     ));
     // The cached results, as JSON Lines.
     assert_snapshot!(shown(
         &sandbox,
-        &[&lines[..], &["--threshold", "3", "--json"]].concat()
+        &[&lines[..], &["--min-shared", "3", "--json"]].concat()
     ));
     assert_snapshot!(shown(
         &sandbox,
-        &[&lines[..], &["--max-pages", "2", "--threshold", "3"]].concat()
+        &[&lines[..], &["--max-pages", "2", "--min-shared", "3"]].concat()
     ));
 }
 
@@ -73,7 +73,7 @@ fn mirrors_are_pairs_of_servers_with_shares_near_one() {
         "x.cento",
         "--chunk",
         "lines:1",
-        "--threshold",
+        "--min-shared",
         "3",
     ];
     assert_snapshot!(shown(&sandbox, &[&lines[..], &["--servers"]].concat()));
@@ -93,7 +93,7 @@ fn an_empty_result_is_explained() {
             "x.cento",
             "--chunk",
             "lines:1",
-            "--threshold",
+            "--min-shared",
             "61",
         ],
     );
@@ -118,7 +118,7 @@ fn errors_are_one_line_and_a_hint() {
     for arguments in [
         &["--chunk", "lines:2"][..],
         &["--chunk", "pages"],
-        &["--threshold", "0"],
+        &["--min-shared", "0"],
         &["--max-pages", "1"],
         &["--servers", "page"],
         &["--out", "pairs.txt"],

@@ -97,9 +97,9 @@ fn differing_words_are_marked_without_colour_in_a_pipe() {
     for word in ["[cracked]", "[broken]", "[twenty]", "[thirty]", "54 words"] {
         assert!(text.contains(word), "{word}: {text}");
     }
-    let tei = sandbox.succeed(&["passages", "a.txt", "b.txt", "--format", "tei"]);
+    let tei = sandbox.succeed(&["passages", "a.txt", "b.txt", "--print", "tei"]);
     assert!(tei.contains("<hi rend=\"differing\">cracked</hi>"), "{tei}");
-    let csv = sandbox.succeed(&["passages", "a.txt", "b.txt", "--format", "csv"]);
+    let csv = sandbox.succeed(&["passages", "a.txt", "b.txt", "--print", "csv"]);
     assert!(csv.starts_with("a,b,a_begin,a_end,b_begin"), "{csv}");
     sandbox.write("c.txt", "Nothing of this.");
     let none = sandbox.succeed(&["passages", "a.txt", "c.txt"]);
@@ -331,10 +331,7 @@ fn pairs_come_from_the_tables_of_other_analyses() {
     for (analysis, more) in [
         ("reuse", &[][..]),
         ("overlap", &[]),
-        (
-            "copies",
-            &["--scheme", "resemblance", "--resemblance", "0.5"],
-        ),
+        ("copies", &["--rule", "resemblance", "--resemblance", "0.5"]),
         ("passages", &[]),
     ] {
         for ending in ["csv", "jsonl", "parquet"] {

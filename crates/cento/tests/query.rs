@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
+
 use support::{Sandbox, SmallDisk};
 
 use insta::assert_snapshot;
@@ -175,4 +177,67 @@ fn a_corrupted_index_is_reported_by_verification() {
 #[test]
 fn help_is_what_the_reference_says() {
     assert_snapshot!(Sandbox::new().run(&["query", "--help"]));
+}
+
+#[test]
+fn a_query_waits_for_the_process_that_writes_the_index() {
+    let sandbox = Sandbox::new();
+    let text = words("shared", 60);
+    sandbox.write("pages.jsonl", page("http://a.example/", &text));
+    sandbox.write("query.txt", &text);
+    sandbox.succeed(&["index", "pages.jsonl", "-o", "c.cento"]);
+    std::fs::create_dir_all(sandbox.path("c.cento/query")).unwrap();
+    let lock = cento_file::lock(&sandbox.path("c.cento/query/.lock")).unwrap();
+    assert!(lock.is_some());
+    let mut waiting = sandbox
+        .command(&["query", "c.cento", "query.txt"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut note = String::new();
+    let mut messages = BufReader::new(waiting.stderr.take().unwrap());
+    messages.read_line(&mut note).unwrap();
+    assert_eq!(
+        note,
+        "note: another process is writing the index of c.cento; waiting for it\n"
+    );
+    assert!(waiting.try_wait().unwrap().is_none());
+    drop(lock);
+    let output = waiting.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("http://a.example/"), "{answer}");
+}
+
+#[test]
+fn first_queries_at_the_same_time_have_the_same_answer() {
+    let sandbox = Sandbox::new();
+    sandbox.succeed(&["synth", "-o", "s", "--pages", "200", "--seed", "1"]);
+    sandbox.succeed(&["index", "s/crawl", "-o", "c.cento"]);
+    sandbox.write("query.txt", words("own", 60));
+    let queries: Vec<_> = (0..3)
+        .map(|_| {
+            sandbox
+                .command(&["query", "c.cento", "query.txt"])
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let answers: Vec<_> = queries
+        .into_iter()
+        .map(|query| query.wait_with_output().unwrap())
+        .collect();
+    for answer in &answers {
+        let error = String::from_utf8_lossy(&answer.stderr);
+        assert!(answer.status.success(), "{error}");
+        assert_eq!(answer.stdout, answers[0].stdout);
+    }
+    let built = answers
+        .iter()
+        .filter(|answer| String::from_utf8_lossy(&answer.stderr).contains("built the query index"))
+        .count();
+    assert_eq!(built, 1);
 }

@@ -40,7 +40,7 @@ fn crawl() -> Sandbox {
 #[test]
 fn all_quilts_of_a_synthetic_crawl_are_found_with_exactly_their_sources() {
     let sandbox = crawl();
-    sandbox.succeed(&["quilts", "s.cento", "--min-share", "0.02"]);
+    sandbox.succeed(&["quilts", "s.cento", "--min-source", "0.02"]);
     let score = [
         "score",
         "s.cento/findings/quilts",
@@ -64,7 +64,7 @@ fn all_quilts_of_a_synthetic_crawl_are_found_with_exactly_their_sources() {
 #[test]
 fn samples_are_printed_and_sweeps_are_drawn() {
     let sandbox = crawl();
-    let command = ["quilts", "s.cento", "--min-share", "0.02"];
+    let command = ["quilts", "s.cento", "--min-source", "0.02"];
     let all = lines(&sandbox, &[&command[..], &["--json"]].concat());
     let sample = ["--sample", "5", "--seed", "3", "--json"];
     let sampled = lines(&sandbox, &[&command[..], &sample].concat());

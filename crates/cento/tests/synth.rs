@@ -416,7 +416,7 @@ fn all_findings_of_a_scan_are_scored_and_runs_are_distinguished() {
     sandbox.succeed(&synth);
     // The parameters of sweeps are a list, and replication has none.
     sandbox.succeed(&["scan", "s/crawl", "-o", "s.cento"]);
-    sandbox.succeed(&["overlap", "s.cento", "--servers", "--threshold", "1"]);
+    sandbox.succeed(&["overlap", "s.cento", "--servers", "--min-shared", "1"]);
     let score = ["score", "s.cento/findings", "--truth", "s/truth.jsonl"];
     let scored = sandbox.succeed(&score);
     assert!(

@@ -80,7 +80,9 @@ impl DiscoverParams {
                 "every object occurs more often than 0 times: the smallest threshold is 1"
                     .to_owned(),
             )),
-            How::Top(0) => Err(Error::Usage("--top 0 selects no labels".to_owned())),
+            How::Top(0) => Err(Error::Usage(
+                "--most-frequent 0 selects no labels".to_owned(),
+            )),
             _ => Ok(()),
         }
     }

@@ -6,6 +6,8 @@ use std::ops::Range;
 use cento_fingerprint::{Fingerprint, Scheme, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
+use super::sort_hashes::HashSorter;
+
 /// The number of fingerprints from which on repeated ones are removed before all are known.
 const REPEATED: usize = 1 << 16;
 
@@ -27,6 +29,7 @@ pub struct PageFingerprints {
     scanner: WordScanner,
     words: Vec<u64>,
     set: Vec<u64>,
+    sorter: HashSorter,
 }
 
 impl PageFingerprints {
@@ -37,6 +40,7 @@ impl PageFingerprints {
             scanner: WordScanner::new(),
             words: Vec::new(),
             set: Vec::new(),
+            sorter: HashSorter::default(),
         }
     }
 
@@ -49,19 +53,17 @@ impl PageFingerprints {
         self.scanner.scan_keys(text, |key| {
             words.push(key.either(packed_word_hash, word_hash));
         });
-        let set = &mut self.set;
+        let (set, sorter) = (&mut self.set, &mut self.sorter);
         let mut full = REPEATED;
         self.scheme.for_each(&self.words, |fingerprint| {
             set.push(fingerprint.hash);
             // A text that repeats itself has few distinct fingerprints.
             if set.len() >= full {
-                set.sort_unstable();
-                set.dedup();
+                sorter.sort_and_dedup(set);
                 full = REPEATED.max(2 * set.len());
             }
         });
-        self.set.sort_unstable();
-        self.set.dedup();
+        sorter.sort_and_dedup(set);
         &self.set
     }
 

@@ -24,6 +24,7 @@ mod pair_strip;
 mod params;
 mod reuse_rows;
 mod reuse_tables;
+mod sort_hashes;
 mod stage_names;
 mod stages;
 mod style;
@@ -57,6 +58,7 @@ use crate::overlap::overlap_rows::Reserve;
 use crate::overlap::page_order::PageOrder;
 use crate::overlap::stages::bits;
 use crate::run::{Findings, Workplace};
+use pair_strip::PairStrip;
 use stage_names::{counter, pages_of, shuffle, stage, state};
 use stages::ReusePlan;
 
@@ -171,9 +173,9 @@ fn temp(workplace: &Workplace) -> Result<PathBuf> {
 fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Flow {
     let threads = workplace.threads.max(1) as u64;
     let width = source.kept();
-    // A quarter of the budget for the lists of all strips; in addition a slot for each page.
+    // A quarter of the budget for the lists of all strips; in addition counters for each page.
     let lists = workplace.memory / 4;
-    let slots = 4 * u64::from(width) * threads;
+    let counters = PairStrip::BYTES_PER_PAGE * u64::from(width) * threads;
     let strip_bytes = lists / threads;
     // A row takes at most 16 bytes, and half of a strip may be unused capacity. More strips than
     // threads balance the load.
@@ -208,7 +210,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         .state(
             state::RESERVE,
             Reserve::KIND,
-            json!({ "bytes": lists + slots }),
+            json!({ "bytes": lists + counters }),
         );
     let bytes = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     flow = flow.state(state::COPIES, "bitmap", bytes.clone());

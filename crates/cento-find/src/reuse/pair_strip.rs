@@ -3,15 +3,25 @@
 //! ```text
 //!   fingerprint 17: 3 8 9 40          left page 8:  9 40 │ 11 40 90   the pages after 8 there
 //!   fingerprint 23: 8 11 40 90                      ▼
-//!                                     slots[right] ─▶ counts: (9: 1) (40: 2) (11: 1) (90: 1)
+//!                                     counters[right]: (9: 1) (40: 2) (11: 1) (90: 1)
 //! ```
 //!
 //! Overlaps are counted coarsely, because a fixed threshold discards most pairs. Here the threshold
 //! depends on both pages and is often a single fingerprint, so every pair is counted exactly. A
-//! left page uses one slot per page of the corpus and a compact list of counts.
+//! left page uses the counters of all pages of the corpus, and a list of those that are not zero.
+
+use std::collections::BTreeMap;
 
 use super::reuse_rows::ListedPage;
-use crate::page_lists::PageLists;
+use crate::page_lists::{ListTail, PageLists};
+
+/// The bits of each of the three counts of a pair, which are packed into one number.
+const COUNT_BITS: u32 = 21;
+/// A left page with more lists than this could exceed the bits of a count.
+const PACKED_MOST: usize = (1 << COUNT_BITS) - 1;
+/// How many lists ahead the first page of a list is loaded. Lists of a left page are scattered over
+/// memory, and waiting for them would take half of the time.
+const LOAD_AHEAD: usize = 6;
 
 /// The counts of a pair of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +36,29 @@ pub(super) struct SharedCounts {
     pub(super) frequent: u32,
 }
 
+impl SharedCounts {
+    /// Unpacks the counts of a pair.
+    #[inline(always)]
+    fn unpack(left: u32, right: u32, packed: u64) -> SharedCounts {
+        let count = |number: u32| (packed >> (number * COUNT_BITS)) as u32 & PACKED_MOST as u32;
+        SharedCounts {
+            left,
+            right,
+            shared: count(0),
+            frame: count(1),
+            frequent: count(2),
+        }
+    }
+}
+
+/// Returns what a fingerprint adds to the packed counts of a pair. `flags` are those of both pages.
+#[inline(always)]
+fn packed(flags: u32) -> u64 {
+    let frame = u64::from(flags & ListedPage::FRAME);
+    let frequent = u64::from(flags == ListedPage::FREQUENT);
+    1 | frame << COUNT_BITS | frequent << (2 * COUNT_BITS)
+}
+
 /// Lists of pages, some of which are left pages.
 pub(super) struct PairStrip {
     strips: u32,
@@ -33,12 +66,19 @@ pub(super) struct PairStrip {
     /// Only pages below this are left pages, and only others are right pages, if it is set.
     boundary: Option<u32>,
     lists: PageLists<ListedPage>,
-    /// For each page, the position of its counts plus 1; all are zero between two left pages.
-    slots: Vec<u32>,
-    counts: Vec<SharedCounts>,
+    /// For each page, the packed counts of its pair with the left page; all are zero between two
+    /// left pages.
+    counters: Vec<u64>,
+    /// The pages whose counters are not zero, and space for one more.
+    touched: Vec<u32>,
+    /// Left pages with more lists are counted without packed counters.
+    packed_most: usize,
 }
 
 impl PairStrip {
+    /// Bytes of memory per page, in addition to the lists.
+    pub(super) const BYTES_PER_PAGE: u64 = 12;
+
     /// Returns strip `number` of `strips`, for pages below `width`.
     pub(super) fn new(number: u32, strips: u32, width: u32, boundary: Option<u32>) -> PairStrip {
         PairStrip {
@@ -46,8 +86,9 @@ impl PairStrip {
             number,
             boundary,
             lists: PageLists::default(),
-            slots: vec![0; width as usize],
-            counts: Vec::new(),
+            counters: vec![0; width as usize],
+            touched: vec![0; width as usize + 1],
+            packed_most: PACKED_MOST,
         }
     }
 
@@ -103,53 +144,85 @@ impl PairStrip {
     ) -> Result<u64, E> {
         let mut joined = 0;
         self.lists.sort_by_left(|left| left.page());
-        let (lists, slots, counts) = (&self.lists, &mut self.slots, &mut self.counts);
+        let (lists, counters) = (&self.lists, &mut self.counters);
+        let touched = &mut self.touched;
         let tails = lists.tails();
+        let mut loaded = 0;
+        let mut begin = 0;
         for tails in tails.chunk_by(|one, other| one.left.page() == other.left.page()) {
-            counts.clear();
-            for tail in tails {
+            let Some(left) = tails.first().map(|tail| tail.left.page()) else {
+                continue;
+            };
+            if tails.len() > self.packed_most {
+                joined += count_many_lists(lists, tails, &mut each)?;
+                begin += tails.len();
+                continue;
+            }
+            let mut count = 0;
+            for (at, tail) in (begin..).zip(tails) {
+                if let Some(ahead) = lists.tails().get(at + LOAD_AHEAD) {
+                    loaded ^= lists.rights(ahead).first().copied().unwrap_or_default();
+                }
                 let rights = lists.rights(tail);
                 joined += rights.len() as u64;
+                let flags = tail.left.flags();
+                let added = [0, 1, 2, 3].map(|right| packed(flags | right));
                 for &listed in rights {
-                    let right = ListedPage(listed);
-                    let flags = tail.left.flags() | right.flags();
-                    let Some(slot) = slots.get_mut(right.page() as usize) else {
+                    let page = ListedPage(listed).page();
+                    let (Some(counter), Some(place)) =
+                        (counters.get_mut(page as usize), touched.get_mut(count))
+                    else {
                         continue;
                     };
-                    if *slot == 0 {
-                        counts.push(SharedCounts {
-                            left: tail.left.page(),
-                            right: right.page(),
-                            shared: 0,
-                            frame: 0,
-                            frequent: 0,
-                        });
-                        *slot = counts.len() as u32;
-                    }
-                    if let Some(count) = counts.get_mut(*slot as usize - 1) {
-                        count.shared += 1;
-                        count.frame += flags & ListedPage::FRAME;
-                        count.frequent += u32::from(flags == ListedPage::FREQUENT);
-                    }
+                    // Without a branch, which would be unpredictable.
+                    *place = page;
+                    count += usize::from(*counter == 0);
+                    *counter += added[ListedPage(listed).flags() as usize];
                 }
             }
-            for count in counts.iter() {
-                if let Some(slot) = slots.get_mut(count.right as usize) {
-                    *slot = 0;
+            begin += tails.len();
+            for &right in touched.iter().take(count) {
+                if let Some(counter) = counters.get_mut(right as usize) {
+                    let packed = std::mem::take(counter);
+                    each(SharedCounts::unpack(left, right, packed))?;
                 }
-            }
-            for &count in counts.iter() {
-                each(count)?;
             }
         }
+        // Otherwise the compiler would remove the loads.
+        std::hint::black_box(loaded);
         self.lists.clear();
         Ok(joined)
     }
 }
 
+/// Counts the pairs of a left page in too many lists for packed counts.
+#[cold]
+fn count_many_lists<E>(
+    lists: &PageLists<ListedPage>,
+    tails: &[ListTail<ListedPage>],
+    each: &mut impl FnMut(SharedCounts) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut joined = 0;
+    let mut counts: BTreeMap<u32, SharedCounts> = BTreeMap::new();
+    for tail in tails {
+        for &listed in lists.rights(tail) {
+            joined += 1;
+            let (left, right) = (tail.left.page(), ListedPage(listed).page());
+            let flags = tail.left.flags() | ListedPage(listed).flags();
+            let pair = counts
+                .entry(right)
+                .or_insert(SharedCounts::unpack(left, right, 0));
+            pair.shared += 1;
+            pair.frame += flags & ListedPage::FRAME;
+            pair.frequent += u32::from(flags == ListedPage::FREQUENT);
+        }
+    }
+    counts.into_values().try_for_each(each)?;
+    Ok(joined)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::convert::Infallible;
 
     use proptest::prelude::*;
@@ -165,6 +238,7 @@ mod tests {
             strips in 1u32..5,
             parts in 1u32..4,
             boundary in prop::option::of(0u32..30),
+            packed_most in 0usize..6,
         ) {
             let mut expected: BTreeMap<(u32, u32), [u32; 3]> = BTreeMap::new();
             for list in &lists {
@@ -184,6 +258,7 @@ mod tests {
             let mut found = BTreeMap::new();
             for number in 0..strips {
                 let mut strip = PairStrip::new(number, strips, 30, boundary);
+                strip.packed_most = packed_most;
                 for part in 0..parts {
                     for list in &lists {
                         let pages: Vec<u32> = list.iter().map(|(page, flags)| page << 2 | flags).collect();

@@ -62,6 +62,57 @@ impl ListedPage {
     }
 }
 
+/// Consecutive pages of the list of a fingerprint, sent to a strip. The key is the strip, then the
+/// list. Several pages in a row take less space than one row each, and there are fewer to sort.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct ListPart {
+    key: u64,
+    /// Listed pages, which ascend. Unused places at the end are zero.
+    pages: [u32; ListPart::PAGES],
+}
+
+impl ListPart {
+    /// The most pages of a part.
+    const PAGES: usize = 6;
+
+    /// Splits a list, which must ascend, into parts.
+    #[inline]
+    pub(super) fn split(key: u64, list: &[u32]) -> impl Iterator<Item = ListPart> {
+        list.chunks(ListPart::PAGES).map(move |chunk| {
+            let mut pages = [0; ListPart::PAGES];
+            for (place, &page) in pages.iter_mut().zip(chunk) {
+                *place = page;
+            }
+            ListPart { key, pages }
+        })
+    }
+
+    /// Adds the pages of the part to a list.
+    #[inline]
+    pub(super) fn append_to(self, list: &mut Vec<u32>) {
+        let pages = self.pages;
+        // Every page but the first is greater than zero.
+        let unused = pages.iter().skip(1).filter(|&&page| page == 0).count();
+        list.extend_from_slice(pages.get(..ListPart::PAGES - unused).unwrap_or_default());
+    }
+}
+
+impl Row for ListPart {
+    type Key = u64;
+    type Rest = u32;
+
+    #[inline(always)]
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> u32 {
+        self.pages[0]
+    }
+}
+
 /// A number of ignored fingerprints and of fingerprints of the page frame. The counts of a page are
 /// added up.
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]

@@ -14,7 +14,6 @@
 //! template make rows of ignored fingerprints.
 
 use std::cell::RefMut;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,15 +26,15 @@ use super::fingerprints::PageFingerprints;
 use super::pair_strip::{PairStrip, SharedCounts};
 use super::params::ReuseParams;
 use super::reuse_rows::{
-    HostPage, IgnoredFingerprint, ListedPage, PageFingerprint, PairCounts, RankedPair,
+    HostPage, IgnoredFingerprint, ListPart, ListedPage, PageFingerprint, PairCounts, RankedPair,
     RemovedCounts,
 };
 use super::stage_names::{counter, pages_of, shuffle, stage, state};
 use super::style::{FRAME_PAGES, ReuseStyle, SharedKinds, bare_host, is_frame};
 use super::tally::{PairTally, pages_counter};
 use crate::corpus_pages::{CorpusPages, TextTask};
-use crate::numbers::{Numbers, UNSET};
-use crate::overlap::overlap_rows::{HashPage, Posting, Reserve};
+use crate::numbers::{NumberMap, Numbers, UNSET};
+use crate::overlap::overlap_rows::{HashPage, Reserve};
 use crate::overlap::page_order::PageOrder;
 use crate::overlap::spilled_lists::SpilledLists;
 
@@ -158,7 +157,7 @@ fn collapse(
     let mut by_host = context.shuffle::<HostPage>(shuffle::BY_HOST)?;
     let mut rows = context.shuffle::<RankedPair>(shuffle::RANKED)?;
     let mut tally = PairTally::default();
-    let mut of_hosts: HashMap<u32, u64> = HashMap::new();
+    let mut of_hosts: NumberMap<u64> = NumberMap::default();
     while let Some(mut group) = groups.next_group()? {
         let Some(first) = group.next().map(|row| ranks.page(row.page)) else {
             continue;
@@ -227,7 +226,7 @@ pub(super) fn register_counting(registry: &mut Registry, temp: &Path) {
         Ok(())
     });
     let temp = temp.to_owned();
-    registry.reduce::<Posting, _>(stage::COUNT, move |context, groups| {
+    registry.reduce::<ListPart, _>(stage::COUNT, move |context, groups| {
         count(context, groups, &temp)
     });
 }
@@ -235,7 +234,7 @@ pub(super) fn register_counting(registry: &mut Registry, temp: &Path) {
 /// The removed fingerprints of pages, which a task adds up before it emits them.
 struct RemovedSums<'c, 'a> {
     context: &'c Context<'a>,
-    counts: HashMap<u32, RemovedCounts>,
+    counts: NumberMap<RemovedCounts>,
 }
 
 impl RemovedSums<'_, '_> {
@@ -283,7 +282,7 @@ impl ListSpreader {
         &mut self,
         list: &[u32],
         lefts: usize,
-        out: &mut Emitter<Posting>,
+        out: &mut Emitter<ListPart>,
     ) -> cento_flow::Result<()> {
         self.list += 1;
         let strip_of = |listed: u32| ListedPage(listed).page() % self.strips;
@@ -294,8 +293,8 @@ impl ListSpreader {
                 _ => continue,
             }
             let key = (u128::from(strip) * self.width) as u64 + self.list;
-            let rest = list.iter().skip(at);
-            out.extend(rest.map(|&page| Posting { key, page }))?;
+            let rest = list.get(at..).unwrap_or_default();
+            out.extend(ListPart::split(key, rest))?;
         }
         self.sent.fill(false);
         Ok(())
@@ -310,11 +309,11 @@ fn spread(
     let copies = context.state::<Bitmap>(state::COPIES)?;
     let hosts = context.state::<Numbers>(state::HOSTS)?;
     let host_pages = context.state::<Numbers>(state::HOST_PAGES)?;
-    let mut strips = context.shuffle::<Posting>(shuffle::BY_STRIP)?;
+    let mut strips = context.shuffle::<ListPart>(shuffle::BY_STRIP)?;
     let mut ignored = context.shuffle::<IgnoredFingerprint>(shuffle::IGNORED)?;
     let mut removed = RemovedSums {
         context,
-        counts: HashMap::new(),
+        counts: NumberMap::default(),
     };
     let mut spreader = ListSpreader::new(plan.strips, context.task_number());
     let limit = match plan.max_pages {
@@ -322,7 +321,7 @@ fn spread(
         most => most as usize,
     };
     let mut pages: Vec<u32> = Vec::new();
-    let mut of_hosts: HashMap<u32, u32> = HashMap::new();
+    let mut of_hosts: NumberMap<u32> = NumberMap::default();
     let (mut distinct, mut shared, mut of_ignored, mut of_frames) = (0u64, 0u64, 0u64, 0u64);
     while let Some(group) = groups.next_group()? {
         pages.clear();
@@ -362,12 +361,13 @@ fn spread(
             for &page in &pages {
                 *of_hosts.entry(hosts.get(page)).or_default() += 1;
             }
+            of_hosts
+                .retain(|&host, &mut pages| host != UNSET && is_frame(pages, host_pages.get(host)));
         }
         let frequent = count >= plan.params.frequent;
         for page in &mut pages {
-            let host = hosts.get(*page);
-            let on_host = of_hosts.get(&host).copied().unwrap_or_default();
-            let frame = host != UNSET && is_frame(on_host, host_pages.get(host));
+            // Few fingerprints are in the frame of any host, so hosts are rarely looked up.
+            let frame = !of_hosts.is_empty() && of_hosts.contains_key(&hosts.get(*page));
             if frame {
                 removed.add(*page, 0, 1)?;
                 of_frames += 1;
@@ -395,7 +395,7 @@ fn spread(
 /// written to a file in `temp`, which is read once for each part of the left pages.
 fn count(
     context: &Context<'_>,
-    groups: &mut Groups<'_, Posting>,
+    groups: &mut Groups<'_, ListPart>,
     temp: &Path,
 ) -> Result<(), StageError> {
     let plan: ReusePlan = context.parameters()?;
@@ -407,7 +407,7 @@ fn count(
     let space = plan.strip_bytes / 2;
     while let Some(group) = groups.next_group()? {
         pages.clear();
-        pages.extend(group.map(|row| row.page));
+        group.for_each(|part| part.append_to(&mut pages));
         if lists.is_none() && (strip.bytes() > space || !strip.has_space(pages.len())) {
             let mut spilled = SpilledLists::create(temp)?;
             let left = PairStrip::new(number, plan.strips, 0, plan.boundary);
@@ -448,6 +448,8 @@ struct PairJudge<'c> {
     rows: RefMut<'c, Emitter<RankedPair>>,
     categories: Vec<Arc<Bitmap>>,
     tally: PairTally,
+    /// The last left page and its size. Pairs are ordered by left page.
+    left: Option<(u32, u32)>,
 }
 
 impl<'c> PairJudge<'c> {
@@ -465,14 +467,23 @@ impl<'c> PairJudge<'c> {
                 .map(|category| context.state(&pages_of(category)))
                 .collect::<cento_flow::Result<_>>()?,
             tally: PairTally::default(),
+            left: None,
         })
     }
 
-    /// Returns the fingerprints of a page without ignored ones, and those of its frame.
-    fn size(&self, page: u32) -> (u32, u32) {
+    /// Returns the fingerprints of a page without ignored ones.
+    #[inline]
+    fn size(&self, page: u32) -> u32 {
         let set = |number: u32| if number == UNSET { 0 } else { number };
-        let size = set(self.sizes.get(page)).saturating_sub(set(self.ignored.get(page)));
-        (size, set(self.frames.get(page)))
+        set(self.sizes.get(page)).saturating_sub(set(self.ignored.get(page)))
+    }
+
+    /// Returns the fingerprints of a page in the frame of its host.
+    fn frame_size(&self, page: u32) -> u32 {
+        match self.frames.get(page) {
+            UNSET => 0,
+            size => size,
+        }
     }
 
     /// Whether two pages of one host have the same set of fingerprints. Such pages of one corpus
@@ -488,7 +499,34 @@ impl<'c> PairJudge<'c> {
             && host == self.hosts.get(right)
     }
 
+    /// Emits a pair, unless it is in no category. Most pairs share too little of either page:
+    /// nothing else is looked up for them.
+    #[inline]
     fn emit(&mut self, counts: SharedCounts) -> Result<(), StageError> {
+        let left_size = match self.left {
+            Some((left, size)) if left == counts.left => size,
+            _ => {
+                let size = self.size(counts.left);
+                self.left = Some((counts.left, size));
+                size
+            }
+        };
+        let right_size = self.size(counts.right);
+        let params = &self.plan.params;
+        let partial = params.thresholds.partial;
+        if params.frame || partial.is_reached(counts.shared, left_size.min(right_size)) {
+            self.emit_candidate(counts, left_size, right_size)?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn emit_candidate(
+        &mut self,
+        counts: SharedCounts,
+        left_size: u32,
+        right_size: u32,
+    ) -> Result<(), StageError> {
         let params = &self.plan.params;
         let SharedCounts {
             left,
@@ -497,13 +535,6 @@ impl<'c> PairJudge<'c> {
             frame,
             frequent,
         } = counts;
-        let (left_size, left_frame) = self.size(left);
-        let (right_size, right_frame) = self.size(right);
-        // Most pairs share too little of either page: nothing else is looked up for them.
-        let partial = params.thresholds.partial;
-        if !params.frame && !partial.is_reached(shared, left_size.min(right_size)) {
-            return Ok(());
-        }
         let whole = Containment {
             shared,
             page: left_size,
@@ -523,8 +554,8 @@ impl<'c> PairJudge<'c> {
             }
             let unframed = Containment {
                 shared: shared - frame,
-                page: left_size.saturating_sub(left_frame),
-                of: right_size.saturating_sub(right_frame),
+                page: left_size.saturating_sub(self.frame_size(left)),
+                of: right_size.saturating_sub(self.frame_size(right)),
             };
             (unframed, 0)
         } else {

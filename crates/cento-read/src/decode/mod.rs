@@ -109,6 +109,42 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
     }
 }
 
+/// Decodes the content of one file of text or HTML: detects the media type and the character set,
+/// and converts the content to UTF-8, as for a file that a [`Reader`](crate::Reader) reads. `name`
+/// is the name of the file. Compressed files and archives are rejected as not text.
+///
+/// ```
+/// use cento_read::{Content, decode_file};
+///
+/// let decoded = decode_file("page.html", b"<meta charset=latin1><p>caf\xe9".to_vec());
+/// assert!(matches!(decoded.page.content, Content::Html(html) if html.ends_with("caf\u{e9}")));
+/// ```
+pub fn decode_file(name: &str, content: Vec<u8>) -> Decoded {
+    let page = Page {
+        url: name.to_owned(),
+        ip: None,
+        fetched: None,
+        published: None,
+        title: None,
+        language: None,
+        status: None,
+        mime: None,
+        payload_bytes: content.len() as u64,
+        payload_sha1: None,
+        revisit_of_url: None,
+        revisit_of_date: None,
+        content: Content::None,
+    };
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    let markup = ["html", "htm", "xhtml", "xht", "shtml"].iter();
+    let is_markup = extension.is_some_and(|extension| {
+        markup
+            .clone()
+            .any(|one| one.eq_ignore_ascii_case(extension))
+    });
+    finish(page, content, is_markup.then_some("text/html"))
+}
+
 fn http_response(
     mut page: Page,
     mut block: Vec<u8>,

@@ -4,8 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{DataType, Field, Fields, Schema};
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringViewArray, StructArray};
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::date;
 use crate::{Error, FieldMap, Role};
@@ -169,9 +176,7 @@ pub(super) fn normalised(
             .ok_or_else(|| format!("column {} is missing", column.name))?;
         let array = match array.data_type() {
             DataType::Utf8View | DataType::BinaryView => array,
-            _ => {
-                arrow_cast::cast(&array, &DataType::Utf8View).map_err(|error| error.to_string())?
-            }
+            _ => formatted(&array)?,
         };
         // One column may have several roles.
         fields.push(Field::new(
@@ -182,6 +187,65 @@ pub(super) fn normalised(
         arrays.push(array);
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| error.to_string())
+}
+
+/// Formats whole numbers, dates and times of a column. A value beyond the range of dates is null.
+fn formatted(column: &ArrayRef) -> Result<ArrayRef, String> {
+    let texts: StringViewArray = match column.data_type() {
+        DataType::Date32 => {
+            of_values::<Date32Type>(column, |days| day(i64::from(days).checked_mul(86_400_000)?))
+        }
+        DataType::Date64 => of_values::<Date64Type>(column, day),
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            of_values::<TimestampSecondType>(column, |time| instant(time, 1))
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            of_values::<TimestampMillisecondType>(column, |time| instant(time, 1_000))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            of_values::<TimestampMicrosecondType>(column, |time| instant(time, 1_000_000))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            of_values::<TimestampNanosecondType>(column, |time| instant(time, 1_000_000_000))
+        }
+        DataType::Int8 => of_values::<Int8Type>(column, as_text),
+        DataType::Int16 => of_values::<Int16Type>(column, as_text),
+        DataType::Int32 => of_values::<Int32Type>(column, as_text),
+        DataType::Int64 => of_values::<Int64Type>(column, as_text),
+        DataType::UInt8 => of_values::<UInt8Type>(column, as_text),
+        DataType::UInt16 => of_values::<UInt16Type>(column, as_text),
+        DataType::UInt32 => of_values::<UInt32Type>(column, as_text),
+        DataType::UInt64 => of_values::<UInt64Type>(column, as_text),
+        DataType::Float32 => of_values::<Float32Type>(column, as_text),
+        DataType::Float64 => of_values::<Float64Type>(column, as_text),
+        other => return Err(format!("values of type {other} cannot be read as text")),
+    };
+    Ok(Arc::new(texts))
+}
+
+fn of_values<Kind: ArrowPrimitiveType>(
+    column: &ArrayRef,
+    text: impl Fn(Kind::Native) -> Option<String>,
+) -> StringViewArray {
+    let values = column.as_primitive::<Kind>().iter();
+    values.map(|value| value.and_then(&text)).collect()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "dates may have no text")]
+fn as_text(value: impl ToString) -> Option<String> {
+    Some(value.to_string())
+}
+
+/// The day of a time in milliseconds since 1970, in UTC.
+fn day(time: i64) -> Option<String> {
+    let time = Timestamp::from_millisecond(time).ok()?;
+    Some(time.to_zoned(TimeZone::UTC).date().to_string())
+}
+
+/// A time in fractions of a second since 1970, in UTC.
+fn instant(time: i64, fractions: i64) -> Option<String> {
+    let nanoseconds = i128::from(time) * i128::from(1_000_000_000 / fractions);
+    Some(Timestamp::from_nanosecond(nanoseconds).ok()?.to_string())
 }
 
 fn array_at(parent: &StructArray, path: &str) -> Option<ArrayRef> {

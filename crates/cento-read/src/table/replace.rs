@@ -3,9 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, LargeBinaryArray,
+    LargeStringArray, PrimitiveArray, RecordBatch, StringArray, StringViewArray, StructArray,
+};
 use arrow_schema::DataType;
 
 use crate::{FieldMap, Role};
@@ -97,31 +103,117 @@ fn with_leaf(
     StructArray::try_new(fields, columns, nulls).map_err(|error| error.to_string())
 }
 
-/// Replaces rows of a column of texts. Bytes that are not UTF-8 stay as they are.
+/// Replaces rows of a column of texts. The type of the column and the other rows stay as they are.
 fn replaced(column: &ArrayRef, rows: &HashMap<usize, String>) -> Result<ArrayRef, String> {
-    let cast = |array: &ArrayRef, kind: &DataType| {
-        arrow_cast::cast(array, kind).map_err(|error| error.to_string())
+    let plain = match column.as_any_dictionary_opt() {
+        None => column.clone(),
+        Some(dictionary) => arrow_select::take::take(dictionary.values(), dictionary.keys(), None)
+            .map_err(|error| error.to_string())?,
     };
-    let kind = column.data_type();
-    let result: ArrayRef = match is_binary(kind) {
-        true => {
-            let plain = cast(column, &DataType::LargeBinary)?;
-            let values = plain.as_binary::<i64>().iter().enumerate();
-            let mut builder = LargeBinaryBuilder::new();
-            for (row, value) in values {
-                builder.append_option(rows.get(&row).map(String::as_bytes).or(value));
-            }
-            Arc::new(builder.finish())
-        }
-        false => {
-            let plain = cast(column, &DataType::LargeUtf8)?;
-            let values = plain.as_string::<i64>().iter().enumerate();
-            let mut builder = LargeStringBuilder::new();
-            for (row, value) in values {
-                builder.append_option(rows.get(&row).map(String::as_str).or(value));
-            }
-            Arc::new(builder.finish())
-        }
+    let values: Vec<Option<&[u8]>> = (0..plain.len())
+        .map(|row| match rows.get(&row) {
+            Some(text) => Some(text.as_bytes()),
+            None => bytes_at(&plain, row),
+        })
+        .collect();
+    match column.data_type() {
+        DataType::Dictionary(key, value) => dictionary(key, value, &values),
+        kind => plain_column(kind, &values),
+    }
+}
+
+/// The value in a row of a column of strings or bytes.
+fn bytes_at(column: &dyn Array, row: usize) -> Option<&[u8]> {
+    if column.is_null(row) {
+        return None;
+    }
+    match column.data_type() {
+        DataType::Utf8 => Some(column.as_string::<i32>().value(row).as_bytes()),
+        DataType::LargeUtf8 => Some(column.as_string::<i64>().value(row).as_bytes()),
+        DataType::Utf8View => Some(column.as_string_view().value(row).as_bytes()),
+        DataType::Binary => Some(column.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => Some(column.as_binary::<i64>().value(row)),
+        DataType::BinaryView => Some(column.as_binary_view().value(row)),
+        _ => None,
+    }
+}
+
+/// A column of strings or bytes.
+fn plain_column(kind: &DataType, values: &[Option<&[u8]>]) -> Result<ArrayRef, String> {
+    let bytes = values.iter().copied();
+    if is_binary(kind) {
+        return Ok(match kind {
+            DataType::Binary => Arc::new(bytes.collect::<BinaryArray>()),
+            DataType::LargeBinary => Arc::new(bytes.collect::<LargeBinaryArray>()),
+            _ => Arc::new(bytes.collect::<BinaryViewArray>()),
+        });
+    }
+    let strings: Vec<Option<&str>> = bytes
+        .map(|value| value.map(str::from_utf8).transpose())
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())?;
+    match kind {
+        DataType::Utf8 => Ok(Arc::new(StringArray::from(strings))),
+        DataType::LargeUtf8 => Ok(Arc::new(LargeStringArray::from(strings))),
+        DataType::Utf8View => Ok(Arc::new(StringViewArray::from(strings))),
+        other => Err(format!("a column of type {other} cannot have text")),
+    }
+}
+
+/// A column that has each distinct value once.
+fn dictionary(
+    key: &DataType,
+    value: &DataType,
+    rows: &[Option<&[u8]>],
+) -> Result<ArrayRef, String> {
+    let mut places = HashMap::new();
+    let mut distinct = Vec::new();
+    let mut keys = Vec::with_capacity(rows.len());
+    for row in rows {
+        keys.push(row.map(|bytes| {
+            *places.entry(bytes).or_insert_with(|| {
+                distinct.push(Some(bytes));
+                distinct.len() - 1
+            })
+        }));
+    }
+    let values = plain_column(value, &distinct)?;
+    match key {
+        DataType::Int8 => with_keys::<Int8Type>(&keys, values),
+        DataType::Int16 => with_keys::<Int16Type>(&keys, values),
+        DataType::Int32 => with_keys::<Int32Type>(&keys, values),
+        DataType::Int64 => with_keys::<Int64Type>(&keys, values),
+        DataType::UInt8 => with_keys::<UInt8Type>(&keys, values),
+        DataType::UInt16 => with_keys::<UInt16Type>(&keys, values),
+        DataType::UInt32 => with_keys::<UInt32Type>(&keys, values),
+        DataType::UInt64 => with_keys::<UInt64Type>(&keys, values),
+        other => Err(format!("{other} cannot be the type of dictionary keys")),
+    }
+}
+
+fn with_keys<Key: ArrowDictionaryKeyType>(
+    keys: &[Option<usize>],
+    values: ArrayRef,
+) -> Result<ArrayRef, String>
+where
+    Key::Native: TryFrom<usize>,
+{
+    let too_many = || {
+        let kind = Key::DATA_TYPE;
+        format!(
+            "{} distinct texts do not fit a dictionary with keys of type {kind}",
+            values.len()
+        )
     };
-    cast(&result, kind)
+    let keys: PrimitiveArray<Key> = keys
+        .iter()
+        .map(|key| {
+            key.map(|key| Key::Native::try_from(key).map_err(|_| too_many()))
+                .transpose()
+        })
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .collect();
+    let dictionary = DictionaryArray::try_new(keys, values).map_err(|error| error.to_string())?;
+    Ok(Arc::new(dictionary))
 }

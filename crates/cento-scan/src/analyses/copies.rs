@@ -56,7 +56,7 @@ impl Analysis for Copies {
         CommandLine::new("copies", corpus)
             .option("--resemblance", &params.resemblance, &default.resemblance)
             .option("-k", &params.k, &default.k)
-            .option("--scheme", &params.scheme, &default.scheme)
+            .option("--rule", &params.scheme, &default.scheme)
             .option("--keep", &params.keep, &default.keep)
             .finish()
     }

@@ -61,7 +61,7 @@ impl Analysis for Detect {
     }
 
     fn weight(&self) -> u32 {
-        5
+        2
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
@@ -124,7 +124,7 @@ impl Analysis for Detect {
         }
         command
             .option("--depth", &params.depth.unwrap_or(0), &0)
-            .flag("--no-stop", params.no_stop)
+            .flag("--count-stops", params.no_stop)
             .finish()
     }
 

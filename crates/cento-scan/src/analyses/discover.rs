@@ -39,7 +39,7 @@ impl Analysis for Discover {
     }
 
     fn weight(&self) -> u32 {
-        4
+        1
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
@@ -64,14 +64,14 @@ impl Analysis for Discover {
             return CommandLine::new("discover", corpus).finish();
         };
         let command = CommandLine::new("discover", corpus).option(
-            "--of",
+            "--unit",
             &params.recipe.of,
             &LabelKind::Chunks,
         );
         let command = match params.how {
             // The default threshold depends on the corpus, so it is always written.
-            How::Threshold(threshold) => command.option("--threshold", &threshold, &0),
-            How::Top(top) => command.option("--top", &top, &0),
+            How::Threshold(threshold) => command.option("--more-than", &threshold, &0),
+            How::Top(top) => command.option("--most-frequent", &top, &0),
             How::Informed(least) => {
                 command
                     .option("--from", &"ORIGINALS", &"")

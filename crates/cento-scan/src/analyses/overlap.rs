@@ -133,7 +133,7 @@ impl Analysis for Servers {
     }
 
     fn weight(&self) -> u32 {
-        5
+        2
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
@@ -189,7 +189,7 @@ fn command(corpus: &str, parameters: &Value) -> String {
     command
         .flag(&format!("--chunk {}", params.chunk), true)
         .option(
-            "--threshold",
+            "--min-shared",
             &params.threshold,
             &usual_threshold(params.chunk),
         )
@@ -290,7 +290,7 @@ fn summarise(input: &SectionInput<'_>, overlaps: &[Overlap]) -> Result<Section> 
         };
         section.suggestions.push(Suggestion {
             command: format!(
-                "cento overlap {}{servers} --threshold 1",
+                "cento overlap {}{servers} --min-shared 1",
                 quoted(input.corpus)
             ),
             purpose: "list all pairs that share at least one chunk".to_owned(),

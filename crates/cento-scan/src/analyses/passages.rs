@@ -49,6 +49,10 @@ impl Analysis for Passages {
         "Exactly which words do pages share, and which page had them first?"
     }
 
+    fn weight(&self) -> u32 {
+        150
+    }
+
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
         corpus.needs_text(2)?;
         Ok(json!(PassagesParams::default()))

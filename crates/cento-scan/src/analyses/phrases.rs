@@ -66,9 +66,9 @@ impl Analysis for Phrases {
             .option("-k", &params.k, &default.k)
             .option("--min-pages", &params.min_pages, &default.min_pages)
             .flag("--exact", params.exact)
-            .flag("--no-collapse", params.collapse.is_none());
+            .flag("--collapse=no", params.collapse.is_none());
         let command = match (params.collapse, default.collapse) {
-            (Some(scheme), Some(default)) => command.option("--scheme", &scheme, &default),
+            (Some(scheme), Some(default)) => command.option("--rule", &scheme, &default),
             _ => command,
         };
         command

@@ -63,7 +63,7 @@ impl Analysis for Quilts {
     }
 
     fn weight(&self) -> u32 {
-        45
+        20
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
@@ -281,7 +281,7 @@ fn suggestions(corpus: &str, params: &QuiltsParams) -> Vec<Suggestion> {
         },
         Suggestion {
             command: format!(
-                "{} --min-share 0.1",
+                "{} --min-source 0.1",
                 command(
                     corpus,
                     &QuiltsParams {
@@ -310,7 +310,7 @@ fn command(corpus: &str, params: &QuiltsParams) -> String {
         .option("-c", &params.c, &default.c)
         .option("-t", &params.theta, &default.theta)
         .option("--foreign", &params.foreign, &default.foreign)
-        .option("--min-share", &params.min_share, &default.min_share)
+        .option("--min-source", &params.min_share, &default.min_share)
         .flag("--collapse", params.collapse)
         .finish()
 }

@@ -64,7 +64,7 @@ impl Analysis for Replication {
     }
 
     fn weight(&self) -> u32 {
-        20
+        14
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {

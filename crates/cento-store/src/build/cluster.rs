@@ -25,10 +25,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::build_folder::BuildFolder;
 use crate::error::{Error, Result};
-use crate::manifest::{Manifest, Part};
+use crate::manifest::{Counts, MANIFEST, Manifest, Part};
+use crate::update;
 
 use super::pool::{PoolLimits, run_tasks};
-use super::{Build, budget};
+use super::{Build, Built, budget};
 
 /// Runs the tasks of builds.
 pub trait BuildExecutor {
@@ -218,8 +219,28 @@ impl<'a> BuildTasks<'a> {
 }
 
 /// Serves the tasks of a build that a driver has started, until the driver needs no more of them.
-/// A worker makes no corpus, so this returns the error that ended it.
-pub(super) fn serve(mut build: Build<'_>, executor: &dyn BuildExecutor) -> Result<Error> {
+/// Then a worker has nothing more to do, so this returns an error, unless the corpus is complete
+/// and the worker is here for what the command does afterwards.
+pub(super) fn serve(mut build: Build<'_>, executor: &dyn BuildExecutor) -> Result<Built> {
+    let is_complete = |path: &Path| -> Result<bool> {
+        Ok(path.join(MANIFEST).exists() && Manifest::load(path)?.complete())
+    };
+    // A refresh makes the new corpus beside the old one.
+    let refreshed = update::beside(&build.corpus, "refresh")?;
+    if is_complete(&build.corpus)? {
+        if !refreshed.join(MANIFEST).exists() {
+            return Ok(Built {
+                counts: Counts::default(),
+                skipped_files: build.skipped_files,
+                resumed_pages: 0,
+                already_added: None,
+                added: Default::default(),
+                replaced: false,
+                corpus_bytes: 0,
+            });
+        }
+        build.corpus = refreshed;
+    }
     let (folder, manifest) = BuildFolder::join(&mut build)?;
     let tasks = crate::task::plan(&build.inputs, build.parameters.part_bytes / 2);
     build.settings.helpers = budget::helpers(1, tasks.len(), build.memory);
@@ -232,5 +253,5 @@ pub(super) fn serve(mut build: Build<'_>, executor: &dyn BuildExecutor) -> Resul
         });
     }
     executor.execute(&BuildTasks::new(&build, &folder, manifest, run, &tasks))?;
-    Ok(Error::Cancelled)
+    Err(Error::Cancelled)
 }

@@ -28,10 +28,12 @@ use cento_read::{Input, Settings};
 
 use crate::build_folder::{BuildFolder, StartedRun};
 use crate::error::{Error, Result};
+use crate::input_changes::{KnownInputs, examples};
 use crate::manifest::{Counts, Manifest, Tally};
 use crate::parameters::Parameters;
 use crate::progress::BuildProgress;
 use crate::task::plan;
+use crate::update;
 
 use threads::{lock, on_threads};
 
@@ -68,7 +70,7 @@ static UNOBSERVED: BuildProgress = BuildProgress::new();
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Build<'a> {
     pub(crate) corpus: PathBuf,
     pub(crate) inputs: Vec<Input>,
@@ -77,6 +79,8 @@ pub struct Build<'a> {
     pub(crate) parameters: Parameters,
     pub(crate) add: bool,
     pub(crate) again: bool,
+    pub(crate) update: bool,
+    pub(crate) refresh: bool,
     pub(crate) temporary: bool,
     pub(crate) threads: usize,
     pub(crate) memory: u64,
@@ -95,6 +99,10 @@ pub struct Built {
     pub resumed_pages: u64,
     /// Inputs that were in the corpus before and were not added again, with the first of them.
     pub already_added: Option<Tally>,
+    /// The names of the inputs that an update has added to a corpus that existed.
+    pub added: Vec<String>,
+    /// Whether the corpus existed and was replaced, because inputs had changed.
+    pub replaced: bool,
     /// The size of the corpus on disk.
     pub corpus_bytes: u64,
 }
@@ -111,6 +119,8 @@ impl<'a> Build<'a> {
             parameters: Parameters::default(),
             add: false,
             again: false,
+            update: false,
+            refresh: false,
             temporary: false,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             memory: DEFAULT_MEMORY,
@@ -145,6 +155,20 @@ impl<'a> Build<'a> {
     /// Sets whether inputs that are already in the corpus are added once more.
     pub fn again(mut self, again: bool) -> Self {
         self.again = again;
+        self
+    }
+
+    /// Sets whether a corpus that exists is brought up to date with the inputs: an unfinished run
+    /// is resumed, and new inputs are added. Inputs that have changed or are missing are an error.
+    pub fn update_existing(mut self, update: bool) -> Self {
+        self.update = update;
+        self
+    }
+
+    /// Sets whether an update indexes all inputs anew and replaces the corpus if inputs have
+    /// changed or are missing. The old corpus exists until the new one is complete.
+    pub fn refresh(mut self, refresh: bool) -> Self {
+        self.refresh = refresh;
         self
     }
 
@@ -184,9 +208,17 @@ impl<'a> Build<'a> {
         let executor = cluster::executor();
         // Nothing of a temporary corpus is shared.
         if executor.is_worker() && !self.temporary {
-            return Err(cluster::serve(self, executor.as_ref())?);
+            return cluster::serve(self, executor.as_ref());
         }
         self.identify()?;
+        match self.update {
+            true => update::run(self),
+            false => self.run_identified(),
+        }
+    }
+
+    /// Builds, resumes or extends the corpus from inputs whose versions are known.
+    pub(crate) fn run_identified(mut self) -> Result<Built> {
         let already_added = self.skip_known_inputs()?;
         if self.inputs.is_empty() && already_added.is_some() {
             let manifest = Manifest::load(&self.corpus)?;
@@ -199,6 +231,8 @@ impl<'a> Build<'a> {
                 skipped_files: self.skipped_files,
                 resumed_pages: 0,
                 already_added,
+                added: Vec::new(),
+                replaced: false,
                 corpus_bytes: manifest.bytes_on_disk(),
             });
         }
@@ -216,7 +250,7 @@ impl<'a> Build<'a> {
         let tasks = BuildTasks::new(&self, &folder, manifest, run, &tasks);
         let outcome = match self.temporary {
             true => tasks.run_here(),
-            false => executor.execute(&tasks),
+            false => executor().execute(&tasks),
         };
         let outcome = outcome.and_then(|()| tasks.complete());
         folder.remove_unfinished_parts()?;
@@ -244,23 +278,10 @@ impl<'a> Build<'a> {
             skipped_files: self.skipped_files,
             resumed_pages,
             already_added,
+            added: Vec::new(),
+            replaced: false,
             corpus_bytes,
         })
-    }
-
-    /// Returns whether the corpus exists, is complete and was made from these inputs with these
-    /// parameters. A complete corpus that was made otherwise is an error; an unfinished one is
-    /// left to [`Build::run`].
-    pub fn is_done(&mut self) -> Result<bool> {
-        if !BuildFolder::is_complete(&self.corpus)? {
-            return Ok(false);
-        }
-        // The driver has compared the inputs, and each worker would read all small ones again.
-        if executor().is_worker() {
-            return Ok(true);
-        }
-        self.identify()?;
-        BuildFolder::is_done(self)
     }
 
     /// Stores with each input by what a change of it is detected. Small files are read for that, so
@@ -289,21 +310,34 @@ impl<'a> Build<'a> {
         if !self.add || self.again {
             return Ok(None);
         }
-        let known = BuildFolder::known_inputs(&self.corpus)?;
+        let known = KnownInputs::of_complete_runs(&self.corpus)?;
+        let changed = known.compare(&self.inputs).changed;
+        if !changed.is_empty() {
+            return Err(Error::AddsChangedInputs {
+                path: self.corpus.clone(),
+                names: examples(&changed),
+                count: changed.len() as u64,
+            });
+        }
         let mut already_added: Option<Tally> = None;
         self.inputs.retain(|input| {
             if !known.has(input) {
                 return true;
             }
-            let tally = already_added.get_or_insert_with(|| Tally {
-                count: 0,
-                example: input.name.clone(),
-            });
-            tally.count += 1;
+            tally(&mut already_added, input);
             false
         });
         Ok(already_added)
     }
+}
+
+/// Counts an input.
+pub(crate) fn tally(tally: &mut Option<Tally>, input: &Input) {
+    let tally = tally.get_or_insert_with(|| Tally {
+        count: 0,
+        example: input.name.clone(),
+    });
+    tally.count += 1;
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 //! * **corruption**: a flipped bit or a truncation in any file of a corpus, of its findings or of
 //!   labels never changes results silently: it is an error, `info --verify` reports it, or the
 //!   results are correct;
+//! * **faults** of the machine: failing reads and writes, a clock that jumps, too little memory, two
+//!   processes at once: an error, or the same results;
 //! * **hostile input**: mutated archives and tables are read or rejected, without a panic;
 //! * **outputs**: whatever is named as an output, no byte of the inputs changes.
 //!
@@ -13,9 +15,12 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a test that cannot set up its sandbox fails"
 )]
 
+mod faults;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
@@ -80,7 +85,7 @@ const ANALYSES: [&[&str]; 9] = [
         "c.cento",
         "http://site1.example/1",
         "--top",
-        "0",
+        "all",
         "--json",
     ],
 ];
@@ -88,7 +93,7 @@ const ANALYSES: [&[&str]; 9] = [
 fn set_up(sandbox: &Sandbox, random: &mut Random) {
     inputs(sandbox, random);
     sandbox.succeed(&["index", "in", "--part-size", "20K", "-o", "c.cento"]);
-    sandbox.succeed(&["discover", "c.cento", "--threshold", "2", "-o", "l.labels"]);
+    sandbox.succeed(&["discover", "c.cento", "--more-than", "2", "-o", "l.labels"]);
 }
 
 fn results(sandbox: &Sandbox) -> Vec<String> {

@@ -1,0 +1,265 @@
+//! Faults of the machine: reads and writes that fail, a clock that jumps, too little memory, a
+//! corrupted temporary file, two processes at once.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use crate::support::{Random, Sandbox, contents, skip};
+use crate::{ANALYSES, corrupt, plan, results, set_up};
+
+const NO_SPACE: &str = "28";
+const INPUT_OUTPUT: &str = "5";
+const MANIFEST: &str = "manifest.json";
+
+/// Compiles the library that makes system calls fail.
+fn library(sandbox: &Sandbox) -> Option<PathBuf> {
+    let library = sandbox.path("fault_injection.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chaos/fault_injection.c");
+    let compiled = Command::new("cc")
+        .args(["-O1", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(source)
+        .status();
+    if compiled.is_ok_and(|status| status.success()) {
+        return Some(library);
+    }
+    skip("there is no C compiler, which makes system calls fail");
+    None
+}
+
+/// A number up to `limit`; all orders of magnitude are equally likely.
+fn any_magnitude(random: &mut Random, limit: u64) -> u64 {
+    let smaller = random.below(u64::from(limit.ilog2()));
+    1 + random.below((limit >> smaller) + 1)
+}
+
+/// Fails if a command panicked, was killed, or failed without an error message. Returns whether it
+/// succeeded.
+fn ended_cleanly(sandbox: &Sandbox, output: &Output, fault: &str) -> bool {
+    let said = sandbox.transcript(output);
+    assert!(!said.contains("panicked"), "{fault}: {said}");
+    match output.status.code() {
+        Some(0) => true,
+        Some(1..=5) => {
+            assert!(said.contains("error: "), "{fault}: {said}");
+            false
+        }
+        _ => panic!("{fault}: {said}"),
+    }
+}
+
+#[test]
+fn an_analysis_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
+    let (rounds, mut random) = plan(12, 300);
+    let sandbox = Sandbox::new();
+    let Some(library) = library(&sandbox) else {
+        return;
+    };
+    set_up(&sandbox, &mut random);
+    let right = results(&sandbox);
+    for _ in 0..rounds {
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
+        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let mut arguments = ANALYSES[chosen].to_vec();
+        arguments.extend(["--memory", ["16M", "1G"][random.below(2) as usize]]);
+        let mut command = sandbox.command(&arguments);
+        command
+            .env("LD_PRELOAD", &library)
+            .env("FAULT_ROOT", fs::canonicalize(sandbox.path("")).unwrap());
+        let at = any_magnitude(&mut random, 2000).to_string();
+        let fault = match random.below(4) {
+            0 => {
+                command.env("FAULT_READ", &at);
+                "a read that fails"
+            }
+            1 => {
+                command.env("FAULT_WRITE", &at).env("FAULT_ERROR", NO_SPACE);
+                "a full disk"
+            }
+            2 => {
+                command
+                    .env("FAULT_WRITE", &at)
+                    .env("FAULT_ERROR", INPUT_OUTPUT);
+                "a write that fails"
+            }
+            _ => {
+                command.env("FAULT_CLOCK", "1");
+                "a clock that jumps"
+            }
+        };
+        let fault = format!("{arguments:?}, {fault}, number {at}");
+        let output = command.output().unwrap();
+        if ended_cleanly(&sandbox, &output, &fault) {
+            assert_eq!(
+                String::from_utf8_lossy(&output.stdout),
+                right[chosen],
+                "{fault}"
+            );
+        }
+        assert_eq!(sandbox.succeed(ANALYSES[chosen]), right[chosen], "{fault}");
+    }
+}
+
+#[test]
+fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
+    let (rounds, mut random) = plan(8, 200);
+    let sandbox = Sandbox::new();
+    let Some(library) = library(&sandbox) else {
+        return;
+    };
+    set_up(&sandbox, &mut random);
+    let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
+    let right = contents(&sandbox.path("c.cento"));
+    let index = ["index", "in", "--part-size", "20K", "-o", "d.cento"];
+    for _ in 0..rounds {
+        let mut command = sandbox.command(&index);
+        command
+            .env("LD_PRELOAD", &library)
+            .env("FAULT_ROOT", fs::canonicalize(sandbox.path("")).unwrap());
+        let at = any_magnitude(&mut random, 300).to_string();
+        match random.below(3) {
+            0 => command.env("FAULT_READ", &at),
+            1 => command.env("FAULT_WRITE", &at).env("FAULT_ERROR", NO_SPACE),
+            _ => command.env("FAULT_CLOCK", "1"),
+        };
+        let output = command.output().unwrap();
+        // A file that cannot be read to its end is reported; all other pages are in the corpus.
+        let succeeded = ended_cleanly(&sandbox, &output, &at);
+        let differing = || -> Vec<String> {
+            let found = contents(&sandbox.path("d.cento"));
+            let pairs = found.iter().zip(&right);
+            let differing = pairs.filter(|(found, right)| found != right);
+            // A file that could not be read for its digest has none; its pages are read again.
+            let differing =
+                differing.filter(|(found, _)| !found.0.contains("inputs/") && found.0 != MANIFEST);
+            differing.map(|(found, _)| found.0.clone()).collect()
+        };
+        if succeeded && !differing().is_empty() {
+            let said = sandbox.transcript(&output);
+            let differing = differing();
+            assert!(
+                said.contains("Input/output error"),
+                "{differing:?}, {at}: {said}"
+            );
+            fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
+        }
+        if !succeeded || !sandbox.path("d.cento").exists() {
+            sandbox.succeed(&index);
+        }
+        assert_eq!(differing(), [""; 0], "{at}");
+        fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
+    }
+}
+
+#[test]
+fn too_little_memory_is_an_error_and_nothing_is_lost() {
+    let (rounds, mut random) = plan(4, 100);
+    let sandbox = Sandbox::new();
+    set_up(&sandbox, &mut random);
+    let right = results(&sandbox);
+    for _ in 0..rounds {
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
+        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let kibibytes = 40_000 + random.below(400_000);
+        let program = sandbox.command(&[]);
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(format!("ulimit -v {kibibytes}; exec \"$@\""))
+            .arg("sh")
+            .arg(program.get_program())
+            .args(ANALYSES[chosen])
+            .args(["--memory", "1G"])
+            .current_dir(sandbox.path(""))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        // The system may refuse memory at any place, also for a stack, and then kills the program.
+        if output.status.success() {
+            assert_eq!(String::from_utf8_lossy(&output.stdout), right[chosen]);
+        } else if output.status.code().is_some() {
+            assert!(!output.stderr.is_empty(), "{}", output.status);
+        }
+        assert_eq!(sandbox.succeed(ANALYSES[chosen]), right[chosen]);
+    }
+}
+
+#[test]
+fn corrupted_remains_of_a_killed_run_are_never_used() {
+    let (rounds, mut random) = plan(6, 200);
+    let sandbox = Sandbox::new();
+    set_up(&sandbox, &mut random);
+    let corpus: Vec<String> = contents(&sandbox.path("c.cento"))
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let right = results(&sandbox);
+    for _ in 0..rounds {
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
+        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let mut arguments = ANALYSES[chosen].to_vec();
+        arguments.extend(["--memory", "16M"]);
+        let mut child = sandbox
+            .command(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(random.below(300)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let remains: Vec<String> = contents(&sandbox.path("c.cento"))
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| !corpus.contains(name) && !name.ends_with(".lock"))
+            .collect();
+        if !remains.is_empty() {
+            let name = &remains[random.below(remains.len() as u64) as usize];
+            corrupt(&sandbox.path("c.cento").join(name), &mut random);
+        }
+        let output = sandbox.command(&arguments).output().unwrap();
+        let fault = format!("{arguments:?}, one of {remains:?}");
+        if ended_cleanly(&sandbox, &output, &fault) {
+            assert_eq!(
+                String::from_utf8_lossy(&output.stdout),
+                right[chosen],
+                "{fault}"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_processes_on_one_corpus_have_the_right_results() {
+    let (rounds, mut random) = plan(4, 100);
+    let sandbox = Sandbox::new();
+    set_up(&sandbox, &mut random);
+    let right = results(&sandbox);
+    for _ in 0..rounds {
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
+        let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
+        let chosen = [(); 2].map(|()| random.below(ANALYSES.len() as u64) as usize);
+        let children = chosen.map(|chosen| {
+            sandbox
+                .command(ANALYSES[chosen])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        });
+        let outputs = children.map(|child| child.wait_with_output().unwrap());
+        let succeeded = [0, 1].map(|at| {
+            let fault = format!("{:?} and another process", ANALYSES[chosen[at]]);
+            let succeeded = ended_cleanly(&sandbox, &outputs[at], &fault);
+            if succeeded {
+                let result = String::from_utf8_lossy(&outputs[at].stdout);
+                assert_eq!(result, right[chosen[at]], "{fault}");
+            }
+            succeeded
+        });
+        assert!(succeeded.contains(&true), "{chosen:?}");
+    }
+}
