@@ -127,7 +127,8 @@ def test_a_corpus_is_that_of_a_local_index(
     assert facts[0]["tasks"] > 1 and facts[1]["tasks"] > 1
     parts = json.loads((there / "manifest.json").read_text())["parts"]
     assert len(parts) > len({part["task"] for part in parts}), "no task has several parts"
-    with pytest.raises(cento.UsageError, match="complete"):
+    # Errors are those of the program.
+    with pytest.raises(cento.UsageError):
         cento_ray.index(["archives"], there, *small, settings=settings())
 
 
