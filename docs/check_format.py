@@ -10,12 +10,14 @@ order, or states another type. With --corpus, tables that the corpus does not ha
 In FORMAT.md, a table is a heading `### ANALYSIS/TABLE` (or `### corpus/pages`, `### labels/NAME.labels.parquet`)
 followed by a Markdown table whose first two columns are the name and the type of each column. A type that
 ends in `?` is nullable. Only the standard library is needed: the schema is read from the footer of the
-Parquet file.
+Parquet file. If DuckDB is installed, the SQL in FORMAT.md is run too.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
 import struct
 import subprocess
@@ -188,12 +190,56 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("passages", corpus)
     run("passages", corpus, "--clusters")
     run("quilts", corpus, "--sweep", "c=2..4")
+    run("copies", corpus, "--sweep", "resemblance=0.8,1")
     run("discover", corpus, "--from", folder / "s/originals", "-o", labels)
     run("detect", corpus, "--labels", labels, "--fuzzy", "--truth", folder / "s/truth.jsonl")
     run("trial", "inject", corpus, "--inject", folder / "s/originals")
     run("trial", "mutate", corpus, "--runs", 2)
     run("detect", corpus, "--against", folder / "s/originals", "--grams", 8)
     return corpus, labels
+
+
+def run_sql(cento: Path, folder: Path, format: Path) -> int:
+    """Runs the SQL of FORMAT.md on small inputs; returns how many queries were run."""
+    try:
+        import duckdb
+    except ImportError:
+        print("DuckDB is not installed: the SQL was not run")
+        return 0
+    words = [" ".join(f"w{seed * 50 + word}" for word in range(40)) for seed in range(3)]
+    texts = [words[0], words[1], words[0], words[2], words[1]]
+    lines = [json.dumps({"id": 10 + at, "text": text}) for at, text in enumerate(texts)]
+    lines.insert(1, "")
+    (folder / "pages.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    connection = duckdb.connect()
+    connection.execute(f"set file_search_path = '{folder}'")
+    rows = ", ".join(f"({10 + at}, '{text}')" for at, text in enumerate(texts))
+    connection.execute(f"copy (from (values {rows}) as t(id, text)) to '{folder}/pages.parquet'")
+
+    def run(*arguments: str) -> None:
+        subprocess.run([str(cento), *arguments], cwd=folder, check=True, capture_output=True)
+
+    for corpus, source in (("j.cento", "pages.jsonl"), ("p.cento", "pages.parquet")):
+        run("index", source, "-o", corpus)
+        run("copies", corpus)
+        run("quilts", corpus)
+    (folder / "s.cento").symlink_to("j.cento")
+    section = format.read_text(encoding="utf-8").split("## Joining findings to the input")[1]
+    queries = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for query in queries:
+            found = connection.execute(query).fetchall()
+            if "/copies/" not in query:
+                continue
+            # Both duplicates, with the text of their row.
+            shown = sorted(str(cell) for row in found for cell in row if str(cell).startswith("w"))
+            if shown != sorted([words[0], words[1]]):
+                raise SystemExit(f"this query of FORMAT.md finds other rows, {found}:\n{query}")
+    finally:
+        os.chdir(before)
+    return len(queries)
 
 
 def main() -> int:
@@ -231,6 +277,11 @@ def main() -> int:
     if problems:
         return 1
     print(f"FORMAT.md describes all {len(found)} tables")
+    if arguments.cento is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            count = run_sql(arguments.cento.resolve(), Path(folder), arguments.format)
+        if count > 0:
+            print(f"the {count} queries of FORMAT.md run")
     return 0
 
 

@@ -55,6 +55,7 @@ fn option(option: &Arg) -> Value {
         "help": option.get_help().map(ToString::to_string),
         "heading": option.get_help_heading(),
         "positional": option.is_positional(),
+        "hidden": option.is_hide_set(),
         "required": option.is_required_set(),
         "takes_values": takes_values,
         "min_values": if takes_values { numbers.min_values() } else { 0 },

@@ -23,7 +23,8 @@ FILE = Path(__file__).resolve().parent.parent / "cento" / "_verbs.py"
 
 #: The verbs that are methods of a corpus. All others are called with `cento.run`.
 ANALYSES = [
-    "copies", "overlap", "reuse", "passages", "quilts", "phrases", "discover", "detect",
+    "copies", "overlap", "reuse", "passages", "quilts", "phrases", "discover", "detect", "dedup",
+    "contamination",
 ]
 
 HEAD = '''"""The analyses of a corpus, as methods.
@@ -128,7 +129,7 @@ def docstring(verb: Dict[str, Any], options: Dict[str, Dict[str, Any]], intro: s
 def options_of(verb: Dict[str, Any], leave_out: List[str]) -> Dict[str, Dict[str, Any]]:
     from cento._words import keyword
 
-    found = [option for option in verb["options"] if option["long"]]
+    found = [option for option in verb["options"] if option["long"] and not option["hidden"]]
     found.sort(key=lambda option: not option["required"])
     return {keyword(option): option for option in found if option["id"] not in leave_out}
 

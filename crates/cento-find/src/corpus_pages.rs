@@ -8,6 +8,7 @@
 //! pages come after all kept ones; only analyses of whole files use them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use cento_store::{
     ChunkColumns, ChunkRow, Corpus, Projection, Table, chunks, pages, projection, text,
@@ -30,7 +31,7 @@ const TASK_CHUNKS: u64 = 100_000;
 
 /// The pages of one or more corpora, which are read as one.
 pub struct CorpusPages {
-    corpora: Vec<Corpus>,
+    corpora: Arc<[Corpus]>,
     parts: Vec<NumberedPart>,
     kept: u32,
     all: u32,
@@ -145,7 +146,7 @@ impl CorpusPages {
             part.first_rejected += kept;
         }
         Ok(CorpusPages {
-            corpora,
+            corpora: corpora.into(),
             parts,
             kept,
             all,
@@ -155,6 +156,11 @@ impl CorpusPages {
     /// Returns the corpora.
     pub fn corpora(&self) -> &[Corpus] {
         &self.corpora
+    }
+
+    /// Returns the corpora, to be kept longer than this.
+    pub(crate) fn shared_corpora(&self) -> Arc<[Corpus]> {
+        Arc::clone(&self.corpora)
     }
 
     /// Returns the number of kept pages; their numbers are below it.

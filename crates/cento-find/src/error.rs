@@ -137,7 +137,8 @@ impl Error {
         }
     }
 
-    pub(crate) fn io(path: &Path, source: io::Error) -> Error {
+    /// Returns the error for a file that cannot be read or written.
+    pub fn io(path: &Path, source: io::Error) -> Error {
         Error::Io {
             path: path.to_owned(),
             source,

@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::executor::executor;
+use crate::page_origins::PageOrigins;
 use crate::tables::read_rows;
 
 /// The name of the folder of findings in a corpus.
@@ -36,7 +37,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 6;
+const REVISION: u32 = 7;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
@@ -109,9 +110,24 @@ impl Workplace {
         plan: impl FnOnce() -> Result<(Registry, Flow)>,
         summary: impl FnOnce(&Path, &RunReport) -> Result<Value>,
     ) -> Result<Findings> {
+        self.run_naming(analysis, parameters, &[source], plan, summary)
+    }
+
+    /// Runs an analysis of the first of `sources` whose tables also name pages of the others. The
+    /// parameters must identify these.
+    pub(crate) fn run_naming<P: Serialize>(
+        &self,
+        analysis: &str,
+        parameters: &P,
+        sources: &[&CorpusPages],
+        plan: impl FnOnce() -> Result<(Registry, Flow)>,
+        summary: impl FnOnce(&Path, &RunReport) -> Result<Value>,
+    ) -> Result<Findings> {
         let parameters =
             serde_json::to_value(parameters).map_err(|error| Error::Bug(error.to_string()))?;
-        let corpora = source.identity();
+        let corpora = sources
+            .first()
+            .map_or(Value::Null, |source| source.identity());
         let question = question(analysis, &parameters, &corpora);
         let path = self.findings.join(analysis).join(run_name(&question));
         if !self.again
@@ -122,14 +138,18 @@ impl Workplace {
             executor().found(&findings);
             return Ok(findings);
         }
-        let (registry, flow) = plan()?;
+        let (mut registry, flow) = plan()?;
         fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
+        let temp = self.temp.clone().unwrap_or_else(|| path.clone());
+        if let Some(origins) = PageOrigins::new(sources, &temp) {
+            Arc::new(origins).extend_tables(&mut registry);
+        }
         let _ = fs::remove_file(path.join(RUN));
         let runner = Runner {
             registry: &registry,
             threads: self.threads,
             memory: self.memory,
-            temp: self.temp.clone().unwrap_or_else(|| path.clone()),
+            temp,
             tables: path.clone(),
             progress: Arc::clone(&self.progress),
             checkpoint: CHECKPOINT,

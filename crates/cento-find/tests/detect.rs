@@ -604,6 +604,7 @@ fn an_item_in_the_middle_of_a_paragraph_is_located() {
         grams(
             &open(&[&path]),
             &open(&[&items]),
+            &[],
             &params,
             &workplace(&folder.path().join(name), threads, memory),
         )

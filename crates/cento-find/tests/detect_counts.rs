@@ -150,7 +150,7 @@ fn questions_with_a_common_prompt_are_found_by_the_rest() {
         min_share: 0.9,
     };
     let place = workplace(&folder.path().join("a"), 2, 64 << 20);
-    let found = grams(&open(&[&path]), &open(&[&items]), &params, &place).unwrap();
+    let found = grams(&open(&[&path]), &open(&[&items]), &[], &params, &place).unwrap();
     let counted: GramsSummary = found.summary().unwrap();
     assert_eq!((counted.items, counted.short, counted.common), (100, 0, 0));
     assert_eq!(
@@ -190,7 +190,7 @@ fn identical_items_are_not_crowded() {
         min_share: 0.5,
     };
     let place = workplace(&folder.path().join("a"), 2, 64 << 20);
-    let found = grams(&open(&[&path]), &open(&[&items]), &params, &place).unwrap();
+    let found = grams(&open(&[&path]), &open(&[&items]), &[], &params, &place).unwrap();
     let table = rows(&found, "items");
     assert_eq!(table.len(), 80);
     // The number of pages of each item is exact.
@@ -218,7 +218,7 @@ fn a_place_ends_at_the_end_of_the_item_though_its_last_words_occur_earlier() {
         min_share: 0.5,
     };
     let place = workplace(&folder.path().join("a"), 2, 64 << 20);
-    let found = grams(&open(&[&path]), &open(&[&items]), &params, &place).unwrap();
+    let found = grams(&open(&[&path]), &open(&[&items]), &[], &params, &place).unwrap();
     let places = rows(&found, "places");
     assert_eq!(places.len(), 2);
     for row in &places {

@@ -25,6 +25,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::registry::ExtendTable;
 use crate::table::decode;
 use crate::task_output::Contribution;
 use crate::threads::on_threads;
@@ -65,6 +66,7 @@ pub(crate) enum TableSource<'a> {
 struct RowGroupCutter<'n, 'a> {
     name: &'n str,
     rows: TableSource<'a>,
+    extend: Option<&'n ExtendTable>,
     /// The task that is read, and the number of its chunks or ranges that were read.
     next: usize,
     piece: usize,
@@ -116,6 +118,16 @@ impl RowGroupCutter<'_, '_> {
         }
     }
 
+    /// Adds the columns that all tables of the run have.
+    fn extended(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        match self.extend {
+            None => Ok(batch),
+            Some(extend) => {
+                extend(batch).map_err(|error| Error::from_stage(self.name, self.next, error))
+            }
+        }
+    }
+
     /// Returns the next row group and its number.
     fn cut(&mut self) -> Result<Option<(u64, RecordBatch)>> {
         // Load one byte more than fits: rows without strings after a full row group belong to it,
@@ -125,6 +137,7 @@ impl RowGroupCutter<'_, '_> {
                 break;
             };
             for batch in batches {
+                let batch = self.extended(batch)?;
                 self.schema.get_or_insert_with(|| batch.schema());
                 if batch.num_rows() > 0 {
                     self.waiting_rows += batch.num_rows();
@@ -220,13 +233,14 @@ pub(crate) fn write_table(
     folder: &Path,
     name: &str,
     rows: TableSource<'_>,
+    extend: Option<&ExtendTable>,
     threads: usize,
     progress: &Progress,
 ) -> Result<TableReport> {
     let path = folder.join(format!("{name}.parquet"));
     let failed = |error| Error::io(&path, error);
     let output = Output::within(&path).map_err(failed)?;
-    let (mut output, count) = write_rows(output, &path, name, rows, threads, progress)?;
+    let (mut output, count) = write_rows(output, &path, name, (rows, extend), threads, progress)?;
     output.seek(SeekFrom::Start(0)).map_err(failed)?;
     let Checksum { bytes, blake3, .. } = Checksum::read(&mut output).map_err(failed)?;
     output.finish_synced().map_err(failed)?;
@@ -242,7 +256,7 @@ fn write_rows(
     output: Output,
     path: &Path,
     name: &str,
-    rows: TableSource<'_>,
+    (rows, extend): (TableSource<'_>, Option<&ExtendTable>),
     threads: usize,
     progress: &Progress,
 ) -> Result<(Output, u64)> {
@@ -250,6 +264,7 @@ fn write_rows(
     let mut cutter = RowGroupCutter {
         name,
         rows,
+        extend,
         next: 0,
         piece: 0,
         waiting: Vec::new(),
@@ -422,6 +437,7 @@ mod tests {
         let mut cutter = RowGroupCutter {
             name: "test",
             rows: TableSource::Pulled(&mut next),
+            extend: None,
             next: 0,
             piece: 0,
             waiting: Vec::new(),

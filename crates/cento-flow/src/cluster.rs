@@ -350,6 +350,8 @@ impl Registry {
         next: &mut (dyn FnMut() -> Result<Option<Vec<u8>>> + Send),
         progress: &Progress,
     ) -> Result<TableReport> {
-        write_table(folder, name, TableSource::Pulled(next), 1, progress)
+        let rows = TableSource::Pulled(next);
+        let extend = self.extend_tables.as_ref();
+        write_table(folder, name, rows, extend, 1, progress)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use serde_json::Value;
 
 use crate::bits::{Bitmap, Counters, SeenFilter};
@@ -17,6 +18,10 @@ use crate::sink::RunResources;
 use crate::state::{AnyState, LeasedState, State};
 use crate::stream::{RowPiece, SortedStream, pieces_of, rows_of};
 use crate::task_output::Contribution;
+
+/// Adds columns to a batch of a result table.
+pub(crate) type ExtendTable =
+    Box<dyn Fn(RecordBatch) -> std::result::Result<RecordBatch, StageError> + Send + Sync>;
 
 type MapFunction = Box<dyn Fn(&Context<'_>) -> std::result::Result<(), StageError> + Send + Sync>;
 
@@ -89,6 +94,7 @@ pub struct Registry {
     maps: BTreeMap<String, MapFunction>,
     reduces: BTreeMap<String, Box<dyn AnyReduce>>,
     states: BTreeMap<String, StateKind>,
+    pub(crate) extend_tables: Option<ExtendTable>,
 }
 
 impl Default for Registry {
@@ -104,11 +110,22 @@ impl Registry {
             maps: BTreeMap::new(),
             reduces: BTreeMap::new(),
             states: BTreeMap::new(),
+            extend_tables: None,
         };
         registry.state::<SeenFilter>("seen-filter");
         registry.state::<Bitmap>("bitmap");
         registry.state::<Counters>("counters");
         registry
+    }
+
+    /// Registers a function that adds columns to the batches of all result tables as they are
+    /// written. It must depend on the rows alone, not on how they are divided into batches.
+    pub fn extend_tables<F>(&mut self, function: F) -> &mut Registry
+    where
+        F: Fn(RecordBatch) -> std::result::Result<RecordBatch, StageError> + Send + Sync + 'static,
+    {
+        self.extend_tables = Some(Box::new(function));
+        self
     }
 
     /// Registers a map. The function is called once for each task, on any thread.

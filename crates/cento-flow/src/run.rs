@@ -350,6 +350,7 @@ impl Runner<'_> {
                 &self.tables,
                 name,
                 TableSource::Tasks(&rows),
+                self.registry.extend_tables.as_ref(),
                 self.threads.max(1),
                 &self.progress,
             )?;

@@ -1,7 +1,9 @@
 //! Matches as rows of a table.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use cento_find::PageOrigins;
 use cento_flow::{CHECKPOINT, Flow, Progress, Registry, Runner, Stage, TableName, table_row};
 use serde_json::Value;
 
@@ -71,8 +73,16 @@ impl MatchRow {
     }
 
     /// Writes rows as a Parquet table in a folder of temporary files, and returns its path.
-    pub fn write(rows: Vec<MatchRow>, folder: &Path) -> Result<PathBuf> {
+    /// `origins` adds the columns that say where pages come from.
+    pub fn write(
+        rows: Vec<MatchRow>,
+        folder: &Path,
+        origins: Option<&Arc<PageOrigins>>,
+    ) -> Result<PathBuf> {
         let mut registry = Registry::new();
+        if let Some(origins) = origins {
+            origins.extend_tables(&mut registry);
+        }
         registry.map("list", move |context| {
             let mut table = context.table(MATCHES)?;
             for row in &rows {

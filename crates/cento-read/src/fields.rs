@@ -19,7 +19,7 @@ pub enum Role {
     Date,
     /// The page's title.
     Title,
-    /// An identifier, used if there is no URL.
+    /// An identifier, which is kept beside the URL. It is the URL if there is none.
     Id,
     /// The page's language.
     Language,

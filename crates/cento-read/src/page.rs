@@ -17,6 +17,11 @@ pub struct Page {
     pub title: Option<String>,
     /// The language, from a field of its table or a header of its response.
     pub language: Option<String>,
+    /// The identifier that its table gives it, as text.
+    pub id: Option<String>,
+    /// Its row in a table, from 0: the line in JSON Lines, blank lines included, or the row in
+    /// Parquet. None for pages that are not from a table.
+    pub row: Option<u64>,
     /// The HTTP status.
     pub status: Option<u16>,
     /// The media type: as declared, unless the content contradicts it.

@@ -148,6 +148,8 @@ pub(crate) struct RecordMetadata {
     pub(crate) language: Option<String>,
     pub(crate) mime: Option<String>,
     pub(crate) sha1: Option<[u8; 20]>,
+    pub(crate) id: Option<String>,
+    pub(crate) row: Option<u64>,
 }
 
 /// The content of a record.

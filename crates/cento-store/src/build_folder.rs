@@ -127,6 +127,8 @@ impl BuildFolder {
         }
         manifest.parameters.check_equal(&build.parameters, path)?;
         folder.remove_unknown_files(&manifest)?;
+        // New parts may have columns that the version of the older ones does not have.
+        manifest.format = FORMAT_NEWEST;
         let run = if complete {
             let run = folder.add_run(build, tasks, &inputs, Some(&manifest))?;
             manifest.runs.push(run);

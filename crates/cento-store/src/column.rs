@@ -405,8 +405,15 @@ impl<K: ColumnKind> Column<K> {
     /// Takes the column `C` from a batch; `None` if it is missing or has another type.
     #[doc(hidden)]
     pub fn of<C: TableColumn<Kind = K>>(batch: &RecordBatch) -> Option<Column<K>> {
-        let array = batch.column_by_name(C::NAME)?;
-        K::downcast(array).cloned().map(Column)
+        match batch.column_by_name(C::NAME) {
+            Some(array) => K::downcast(array).cloned().map(Column),
+            // The table was written before the column existed.
+            None if ADDED_COLUMNS.contains(&(C::TABLE, C::NAME)) => {
+                let array = arrow_array::new_null_array(&K::data_type(), batch.num_rows());
+                K::downcast(&array).cloned().map(Column)
+            }
+            None => None,
+        }
     }
 
     /// The value in a row.
@@ -451,6 +458,13 @@ impl<T: ArrowPrimitiveType> Column<Number<T>> {
         self.0.values()
     }
 }
+
+/// Columns that tables of format 1 do not have. They can be null, and are null in such tables.
+pub(crate) const ADDED_COLUMNS: &[(Table, &str)] = &[
+    (Table::Pages, "page_type"),
+    (Table::Pages, "id"),
+    (Table::Pages, "row"),
+];
 
 /// A set of columns of one table that are read together;
 /// [`projection!`](crate::projection) declares one.

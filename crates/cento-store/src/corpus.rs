@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
+use cento_read::Settings;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -17,9 +18,10 @@ use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::statistics::Statistics;
 
 use crate::build;
-use crate::column::{Column, Projection, TableColumn};
+use crate::column::{ADDED_COLUMNS, Column, Projection, TableColumn};
 use crate::error::{Error, Result};
-use crate::manifest::{FileEntry, Manifest, Part};
+use crate::input_list::parse_settings;
+use crate::manifest::{FileEntry, MANIFEST, Manifest, Part};
 use crate::parameters::Parameters;
 use crate::part::{file_hash, tail_hash};
 use crate::schema::Table;
@@ -116,6 +118,20 @@ impl Corpus {
     pub fn inputs(&self) -> Result<Vec<(u32, String)>> {
         let inputs = self.listed_inputs()?.into_iter();
         Ok(inputs.map(|input| (input.ordinal, input.name)).collect())
+    }
+
+    /// The settings that an input was read with, to read it again. They do not include those that
+    /// do not change what is read, such as the number of retries.
+    pub fn reading_settings(&self, ordinal: u32) -> Result<Settings> {
+        let path = self.path.join(MANIFEST);
+        let runs = self.manifest.runs.iter();
+        match runs.rev().find(|run| run.first_input <= ordinal) {
+            Some(run) => parse_settings(&path, &run.reading, self.parameters()),
+            None => Err(Error::corrupted(
+                &path,
+                format!("no run has input {ordinal}"),
+            )),
+        }
     }
 
     /// The inputs, as they were when they were read.
@@ -449,7 +465,13 @@ fn check_table(
             .map(|field| (field.name().clone(), field.data_type().clone()))
             .collect()
     };
-    if columns(found) != columns(&expected) {
+    // Earlier versions of the format lack columns that were added since.
+    let found = columns(found);
+    let mut expected = columns(&expected);
+    expected.retain(|(name, _)| {
+        !ADDED_COLUMNS.contains(&(table, name)) || found.iter().any(|(known, _)| known == name)
+    });
+    if found != expected {
         let detail = format!("its columns are not those of the table of {}", table.name());
         return Err(Error::corrupted(path, detail));
     }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use cento_read::{Input, Role, Settings};
+use cento_read::{FieldMap, Input, Role, Settings};
 
 use crate::error::{Error, Result};
 use crate::manifest::Run;
+use crate::parameters::Parameters;
 
 /// Fails if the inputs of `run` were read with other settings.
 pub(crate) fn check_reading(
@@ -128,4 +129,57 @@ pub(crate) fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
         }
     }
     reading
+}
+
+/// The settings that [`render_settings`] described, as far as the user can choose them. Limits and
+/// the treatment of HTTP errors are parameters of the corpus.
+pub(crate) fn parse_settings(
+    path: &Path,
+    reading: &BTreeMap<String, String>,
+    parameters: &Parameters,
+) -> Result<Settings> {
+    let invalid = |error: cento_read::Error| Error::corrupted(path, error.to_string());
+    let mut fields = FieldMap::default();
+    for role in Role::ALL {
+        if let Some(name) = reading.get(&format!("field {role}")) {
+            fields.assign(format!("{role}={name}").parse().map_err(invalid)?);
+        }
+    }
+    Ok(Settings {
+        base_url: reading.get("base_url").cloned(),
+        fields,
+        format: reading
+            .get("format")
+            .map(|format| format.parse().map_err(invalid))
+            .transpose()?,
+        keep_status: parameters.any_status,
+        limits: (&parameters.limits).into(),
+        ..Settings::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_parsed_as_they_were_rendered() {
+        let mut settings = Settings {
+            base_url: Some("https://a.example/docs/".to_owned()),
+            format: Some(cento_read::Format::JsonLines),
+            ..Settings::default()
+        };
+        for field in ["html=source = page", "url=at"] {
+            settings
+                .fields
+                .assign(field.parse().expect("a field assignment"));
+        }
+        let rendered = render_settings(&settings);
+        let path = Path::new("manifest.json");
+        let parsed = parse_settings(path, &rendered, &Parameters::default()).expect("valid");
+        assert_eq!(render_settings(&parsed), rendered);
+
+        let invalid = BTreeMap::from([("format".to_owned(), "papyrus".to_owned())]);
+        parse_settings(path, &invalid, &Parameters::default()).expect_err("an unknown format");
+    }
 }

@@ -20,7 +20,9 @@ use crate::parameters::Parameters;
 use crate::schema::Table;
 
 /// The format version that this program writes.
-pub const FORMAT_NEWEST: u32 = 1;
+///
+/// 1: the first. 2: the table of pages has the columns `page_type`, `id` and `row`.
+pub const FORMAT_NEWEST: u32 = 2;
 /// The oldest format version that this program reads.
 pub const FORMAT_OLDEST: u32 = 1;
 
@@ -137,6 +139,13 @@ pub struct Counts {
     pub words: u64,
     /// Chunks in the kept pages.
     pub chunks: u64,
+    /// Pages that are rows of tables: JSON Lines or Parquet.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A count with an example.
@@ -201,6 +210,7 @@ impl Counts {
         self.text_bytes = self.text_bytes.saturating_add(next.text_bytes);
         self.words = self.words.saturating_add(next.words);
         self.chunks = self.chunks.saturating_add(next.chunks);
+        self.rows = self.rows.saturating_add(next.rows);
     }
 }
 

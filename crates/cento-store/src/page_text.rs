@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use cento_read::{Content, Decoded, Page};
-use cento_text::content::{self, Selection};
+use cento_text::content::{self, PageType, Selection};
 use cento_text::html::{Extract, Extractor, LONGEST_PAGE, Options};
 use cento_text::url::PageUrl;
 use cento_text::{chunk, normal, plain, words};
@@ -39,6 +39,8 @@ pub(crate) struct PageTexts {
     depth: u32,
     /// The size of its text or HTML.
     bytes: usize,
+    /// Its type, if main content was selected.
+    pub(crate) page_type: Option<PageType>,
 }
 
 /// A page of a stream with its text: what an index would store of it.
@@ -71,6 +73,7 @@ impl PageTexts {
             normalised: String::new(),
             depth: 0,
             bytes: 0,
+            page_type: None,
         }
     }
 
@@ -115,6 +118,7 @@ impl PageTexts {
         self.text.clear();
         self.chunks.clear();
         (self.depth, self.bytes) = (0, 0);
+        self.page_type = None;
     }
 
     pub(crate) fn free_large_buffers(&mut self) {
@@ -173,8 +177,9 @@ impl PageTexts {
                     return None;
                 }
                 if outline {
-                    let ranges = content::select(extract, self.parameters.content);
-                    content::apply(&extract.text, &ranges, &mut self.text);
+                    let selected = content::analyse(extract, self.parameters.content);
+                    content::apply(&extract.text, &selected.ranges, &mut self.text);
+                    self.page_type = selected.page_type;
                 } else {
                     self.text.push_str(&extract.text);
                 }

@@ -2,6 +2,7 @@
 
 use cento_fingerprint::{link_hash, text_hash};
 use cento_read::{Decoded, Input, Page, Settings};
+use cento_text::content::PageType;
 use cento_text::url::{LinkResolver, PageUrl};
 use cento_text::{date, language, words};
 
@@ -167,6 +168,7 @@ impl<'run> Worker<'run> {
         #[cfg(test)]
         assert_ne!(page.url, PANICKING_URL, "a test makes a worker panic");
         counts.pages += 1;
+        counts.rows += u64::from(page.row.is_some());
         counts.payload_bytes = counts.payload_bytes.saturating_add(page.payload_bytes);
         self.link_domains.clear();
         self.link_hashes.clear();
@@ -226,6 +228,9 @@ impl<'run> Worker<'run> {
             link_hashes: &self.link_hashes,
             reject: reject.as_ref().map(|(reason, _)| *reason),
             reject_detail: reject.as_ref().map(|(_, detail)| detail.as_str()),
+            page_type: self.texts.page_type.map(PageType::name),
+            id: page.id.as_deref(),
+            row: page.row,
         });
     }
 

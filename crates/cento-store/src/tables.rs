@@ -167,6 +167,12 @@ table! {
         reject: Nullable<Text>,
         /// Details of the rejection.
         reject_detail: Nullable<Text>,
+        /// The type of the page, such as `article`, if main content was selected.
+        page_type: Nullable<Text>,
+        /// The identifier of the page in the table that it is from, as text.
+        id: Nullable<Text>,
+        /// The row in that table, from 0; null for pages that are not from a table.
+        row: Nullable<Number<UInt64Type>>,
     }
 }
 
@@ -239,6 +245,9 @@ mod tests {
             link_hashes: &[14, 15],
             reject: Some("reject"),
             reject_detail: Some("reject_detail"),
+            page_type: Some("page_type"),
+            id: Some("id"),
+            row: Some(16),
         }
     }
 
@@ -273,6 +282,7 @@ mod tests {
             "revisit_of_url",
             "reject",
             "reject_detail",
+            "id",
         ] {
             let column = batch.column_by_name(name).unwrap();
             assert_eq!(column.as_string::<i32>().value(0), name);
@@ -289,6 +299,7 @@ mod tests {
             ("text_bytes", 11),
             ("words", 12),
             ("chunks", 13),
+            ("row", 16),
         ] {
             assert_eq!(number(&batch, name), value, "{name}");
         }
@@ -310,7 +321,7 @@ mod tests {
             list("link_hashes").as_primitive::<UInt64Type>().values(),
             &[14, 15]
         );
-        assert_eq!(batch.num_columns(), 26);
+        assert_eq!(batch.num_columns(), 29);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use cento_store::{Corpus, FORMAT_NEWEST, FORMAT_OLDEST, PageColumns};
+use cento_read::{Settings, resolve};
+use cento_store::{Build, Corpus, FORMAT_NEWEST, FORMAT_OLDEST, PageColumns};
 
 /// Each sample was made by the program that introduced its version, from the same archive: two
 /// pages, a 404 and a damaged record.
@@ -54,7 +55,52 @@ fn samples_of_every_format_can_be_read() {
         assert_eq!(first.fetched_at, Some(1_714_564_800_000));
         assert_eq!(first.link_domains.collect::<Vec<_>>(), ["other.example"]);
         assert!((0..3).all(|row| pages.revisit_of_url.is_null(row)));
+        // Format 1 has no page types, and the other sample was made without main content.
+        assert!((0..3).all(|row| pages.page_type.is_null(row)));
         assert_eq!(first.reject, None);
         assert_eq!(pages.row(2).reject, Some("status"));
+    }
+}
+
+#[test]
+fn pages_can_be_added_to_a_corpus_of_format_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = folder.path().join("old.cento");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/format-1");
+    copy(&sample, &corpus);
+    let page = folder.path().join("page.html");
+    std::fs::write(&page, "<p>A page that is added later.").unwrap();
+    let resolved = resolve(&[page.display().to_string()], &Settings::default()).unwrap();
+    let parameters = Corpus::open(&corpus).unwrap().parameters().clone();
+    Build::new(resolved.inputs, &corpus)
+        .parameters(parameters)
+        .add_to_existing(true)
+        .run()
+        .unwrap();
+
+    assert!(Corpus::verify(&corpus).unwrap().is_empty());
+    let corpus = Corpus::open(&corpus).unwrap();
+    assert_eq!(corpus.manifest().format, FORMAT_NEWEST);
+    let batches: Vec<PageColumns> = corpus.scan().map(Result::unwrap).collect();
+    let rows: usize = batches
+        .iter()
+        .map(|pages| pages.page_id.values().len())
+        .sum();
+    assert_eq!(rows, 4);
+    for pages in &batches {
+        assert!((0..pages.page_id.values().len()).all(|row| pages.page_type.is_null(row)));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
     }
 }

@@ -25,10 +25,12 @@ mod metadata;
 pub mod outline;
 mod reference;
 mod scan;
+mod schema;
 mod tag;
 pub mod token;
 mod write;
 
 pub use extract::{Extract, Extractor, LONGEST_LINK, LONGEST_PAGE, MOST_LINKS, Options};
 pub use outline::{Container, Outline, TextBlock};
+pub use schema::{Declarations, LONGEST_DESCRIPTIONS, SchemaCounts, SchemaKind};
 pub use tag::{ContentModel, Tag, TagEdge};

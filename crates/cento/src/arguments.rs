@@ -73,6 +73,34 @@ pub(crate) enum Verb {
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),
     Detect(Box<DetectArguments>),
+    /// Write a data set without duplicate and near-duplicate records: `copies --filter`
+    ///
+    /// The same as `cento copies INPUT… --filter -o FOLDER`, see there for how duplicates are found
+    /// and which of them is kept. Files, columns, types, the order of records and the division into
+    /// shards are kept; only the removed records are missing.
+    #[command(after_help = "\
+Examples:
+  cento dedup data/*.jsonl -o clean/
+  cento dedup shards/ -o clean/ --resemblance 0.9 --out pairs.csv
+  cento dedup pages.parquet -o clean/ --field text=body --field id=doc_id
+  cento dedup new.jsonl --against old.jsonl -o new-unique/
+
+`cento copies INPUT… --sweep resemblance=0.5..1.0` shows how many records each threshold removes.")]
+    Dedup(Box<CopiesArguments>),
+    /// Find the items of a benchmark in training data: `detect --grams`
+    ///
+    /// The same as `cento detect CORPUS --against ITEMS --grams 8`. An item is compared by its
+    /// overlapping runs of K words, anywhere on a page; runs in more than 64 different items are
+    /// ignored. `cento report` shows the items that were found beside the words of the pages.
+    #[command(after_help = "\
+Findings are tables in CORPUS/findings/contamination: items (the main one: the share of each item
+that was found) and places (page, share, byte range).
+
+Examples:
+  cento contamination train.jsonl --against benchmark.jsonl
+  cento contamination train.cento --against benchmark.jsonl --against-field text=question -k 13
+  cento contamination train.jsonl --against benchmark.jsonl --filter -o clean/")]
+    Contamination(Box<DetectArguments>),
     Watch(Box<WatchArguments>),
     Trial(TrialArguments),
     Labels(LabelsArguments),

@@ -12,10 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::command_error::CommandError;
 use crate::output::{clean, clean_lines, print_data, say};
+use crate::why_main::WhyMain;
 
 /// Show one page as cento sees it
 ///
-/// Prints the metadata and the text of a page; with --chunks, its text by chunk.
+/// Prints the metadata and the text of a page; with --chunks, its text by chunk; with --why-main,
+/// why each block of it is main content or not.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct CatArguments {
@@ -31,6 +33,13 @@ pub(crate) struct CatArguments {
     /// Show the chunks, with their byte ranges and hashes
     #[arg(long)]
     pub(crate) chunks: bool,
+    /// Explain which blocks are main content
+    ///
+    /// Reads the page from its input again. For each block of its text, shows whether `cento index
+    /// --main` keeps it, its score in thousandths, and what decided: a rule, or the evidence that
+    /// changed the score most.
+    #[arg(long)]
+    pub(crate) why_main: bool,
     /// Print JSON, one object per line
     ///
     /// One object.
@@ -67,8 +76,16 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
     } else {
         None
     };
+    let why_main = if arguments.why_main {
+        let url = row_values(&page, 0).find(|(name, _)| *name == "url");
+        let url = url.and_then(|(_, value)| value.as_str().map(str::to_owned));
+        Some(WhyMain::read(&corpus, page_id, &url.unwrap_or_default())?)
+    } else {
+        None
+    };
     let view = View {
         page: &page,
+        why_main: why_main.as_ref(),
         has_text,
         text: text.as_deref(),
         chunks: chunks.as_deref(),
@@ -110,6 +127,7 @@ fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Com
 
 struct View<'a> {
     page: &'a RecordBatch,
+    why_main: Option<&'a WhyMain>,
     has_text: bool,
     text: Option<&'a str>,
     chunks: Option<&'a [ChunkRow]>,
@@ -127,6 +145,10 @@ impl View<'_> {
                 other => other.to_string(),
             };
             out.push_str(&format!("{name}: {}\n", clean(&value)));
+        }
+        if let Some(why_main) = self.why_main {
+            out.push_str(&why_main.text());
+            return out;
         }
         if !self.has_text {
             out.push_str("\n(the corpus has no text)\n");
@@ -175,6 +197,9 @@ impl View<'_> {
                 })
                 .collect();
             object.insert("chunk_list".to_owned(), Value::Array(chunks));
+        }
+        if let Some(why_main) = self.why_main {
+            object.insert("why_main".to_owned(), why_main.json());
         }
         object.insert(
             "text".to_owned(),

@@ -15,6 +15,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
+use crate::aliases::{self, CONTAMINATION, DEDUP, expanded};
 use crate::arguments::Arguments;
 use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
@@ -265,11 +266,18 @@ pub(crate) fn typed_verb() -> Option<String> {
     VERB.with_borrow(Clone::clone)
 }
 
+/// Returns the definition of the command line.
+pub(crate) fn definition() -> Command {
+    Arguments::command()
+        .mut_subcommand(DEDUP, aliases::dedup)
+        .mut_subcommand(CONTAMINATION, aliases::contamination)
+}
+
 /// Parses the words of a command, the first of which is the name of the program, and remembers
 /// which options were typed.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
-    let mut command = Arguments::command();
-    let words = in_order(without_help_verb(words), &mut command);
+    let mut command = definition();
+    let words = in_order(expanded(without_help_verb(words)), &mut command);
     let matches = command.try_get_matches_from_mut(words)?;
     let mut typed = Vec::new();
     let mut verb = Some(&matches);
@@ -512,14 +520,6 @@ mod tests {
             (
                 "cento labels merge -o all.labels a.labels b.labels",
                 "cento labels merge -o all.labels a.labels b.labels",
-            ),
-            (
-                "cento overlap crawl.cento --servers page",
-                "cento overlap crawl.cento --servers=page",
-            ),
-            (
-                "cento overlap --servers page crawl.cento",
-                "cento overlap --servers=page crawl.cento",
             ),
             ("cento copies --nonsense a b", "cento copies --nonsense a b"),
             ("cento", "cento"),

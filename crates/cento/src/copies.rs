@@ -7,13 +7,15 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use cento_file::is_standard_output;
 use cento_find::copies::{
-    ALL_PAIRS, CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
+    ALL_PAIRS, COPIES_SWEEP_TABLE, CopiesParams, CopiesScheme, CopiesSummary, CopiesSweep, Keep,
+    filter, write_skip_list,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
 use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
+use cento_scan::analyses::copies_sweep::{CopiesSweeps, sweep_report_table};
 use cento_store::Parameters;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
@@ -21,10 +23,11 @@ use serde_json::json;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::command_line::{refuse, refuse_all};
-use crate::corpora::{check_no_input, is_corpus, open_corpora};
+use crate::command_line::refuse;
+use crate::corpora::{check_no_input, is_corpus};
+use crate::corpus_input::{CorpusArguments, OpenedCorpus, OtherCorpus, refuse_reading};
+use crate::figures::FigureArguments;
 use crate::files::{check_writable, write_with};
-use crate::originals::{OriginalArguments, Originals};
 use crate::output::{
     CellStyle, Lines, clean, findings_table, number, print, print_data, say, size,
 };
@@ -64,18 +67,19 @@ Examples:
   cento copies pages.jsonl --filter -o unique/
   cento copies crawl.cento --resemblance 0.9 --keep longest --out pairs.csv
   cento copies new.cento --against old.cento
+  cento copies new.jsonl --against old.jsonl --filter -o new-unique/
   cento copies crawl.cento --emit keep > urls.txt
   cento copies crawl.cento --filter -o crawl-unique/
+  cento copies pages.parquet --sweep resemblance=0.5..1.0 --figures figures/
   cento copies crawl.cento --skip-list skip.tsv")]
 pub(crate) struct CopiesArguments {
-    /// A corpus, or anything that `cento index` reads
-    #[arg(value_name = "CORPUS", required = true)]
-    pub(crate) inputs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Compare the pages with those of this corpus
     ///
-    /// Finds only pages of CORPUS that duplicate pages of this corpus.
+    /// Finds only pages of CORPUS that duplicate pages of this corpus or input.
     #[arg(long, value_name = "CORPUS2")]
-    pub(crate) against: Option<PathBuf>,
+    pub(crate) against: Option<String>,
     /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates
     #[arg(long, value_name = "R", default_value_t = 0.8)]
     pub(crate) resemblance: f64,
@@ -93,6 +97,13 @@ pub(crate) struct CopiesArguments {
     /// order), longest or shortest-url
     #[arg(long, value_name = "WHICH", default_value_t = Keep::Earliest)]
     pub(crate) keep: Keep,
+    /// Count the findings for other values of one parameter
+    ///
+    /// How many pages are removed for each value of --resemblance: resemblance=0.5..1.0 (in steps
+    /// of 0.05), resemblance=0.5..1.0:0.1 or resemblance=0.7,0.8,0.9. Takes as long as one run for
+    /// each value. --out and --json then export the counts.
+    #[arg(long, value_name = "NAME=VALUES", conflicts_with_all = ["resemblance", "rule", "emit", "filter", "output", "skip_list"])]
+    pub(crate) sweep: Option<CopiesSweep>,
     /// Print the URLs of the pages that are kept or removed, or of all pages with the decision
     #[arg(
         long,
@@ -101,9 +112,11 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) emit: Option<Emit>,
-    /// Write the inputs without the removed pages to the folder of --output: JSON Lines, Parquet,
-    /// archives (in WARC, a page with identical bytes becomes a revisit record) and single files.
-    /// Without INPUT, all inputs
+    /// Write the inputs without the pages that were found to the folder of --output. Without INPUT,
+    /// all inputs
+    ///
+    /// Removed pages are missing in the output: JSON Lines, Parquet, archives (in WARC, a page with
+    /// identical bytes becomes a revisit record) and single files.
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
     /// Where to write the result
@@ -126,10 +139,20 @@ pub(crate) struct CopiesArguments {
     /// anyway, and single URLs. At least one page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
+    /// Write figures to this folder, as SVG and CSV
+    ///
+    /// With --sweep: how many pages each value removes.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "sweep",
+        help_heading = "Output"
+    )]
+    pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) top: TopArguments,
-    #[command(flatten)]
-    pub(crate) reading: OriginalArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
@@ -158,7 +181,7 @@ impl CopiesArguments {
         params.check()?;
         check_options(self)?;
         if let Some(output) = &self.output {
-            check_folder(&self.inputs, output)?;
+            check_folder(&self.corpus.inputs, output)?;
             if let Some(named) = &self.filter {
                 check_folder(named, output)?;
             }
@@ -169,31 +192,26 @@ impl CopiesArguments {
 
 pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    // Lives until the end: a temporary corpus is removed when it is dropped.
-    let read = match arguments.inputs.as_slice() {
-        [only] if is_corpus(only) => None,
-        inputs => Some(read_inputs(arguments, inputs)?),
-    };
-    let corpus = match (
-        read.as_ref().and_then(Originals::made),
-        &arguments.inputs[..],
-    ) {
-        (Some(made), _) => made.to_owned(),
-        (None, inputs) => PathBuf::from(inputs.first().map_or("", String::as_str)),
-    };
+    let against = arguments.against.as_deref();
     // The corpus to compare with comes first: its pages are always kept.
-    let paths: Vec<&Path> = arguments
-        .against
-        .iter()
-        .chain([&corpus])
-        .map(PathBuf::as_path)
-        .collect();
-    let source = Arc::new(open_corpora(&paths, arguments.analysis.partial)?);
+    let other = against.map(|path| OtherCorpus { path, first: true });
+    // Chunks are not used, so a page is one chunk.
+    let parameters = Parameters {
+        chunk: ChunkKind::Document,
+        ..Parameters::default()
+    };
+    let corpus = arguments
+        .corpus
+        .open_with(other, &parameters, &arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
+    if let Some(sweep) = &arguments.sweep {
+        return run_sweep(arguments, &corpus, &params, sweep);
+    }
     if let Some(list) = &arguments.skip_list {
         check_writable(list)?;
         check_no_input(list, &source)?;
     }
-    let findings = arguments.analysis.run(&corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         Copies.run(&source, &json!(params), workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
@@ -218,10 +236,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError>
             .skip_list
             .as_deref()
             .is_some_and(is_standard_output) => {}
-        None => {
-            let kept = read.is_none() || arguments.analysis.findings.is_some();
-            print(&summary(arguments, &findings, kept)?)?;
-        }
+        None => print(&summary(arguments, &findings, corpus.keeps_findings())?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -235,22 +250,48 @@ fn check_options(arguments: &CopiesArguments) -> Result<(), CommandError> {
         let because = "--resemblance 1 finds only exact duplicates, without grams";
         refuse(&["k", "scheme"], because)?;
     }
-    match arguments.inputs.as_slice() {
-        [only] if is_corpus(only) => {
-            let because = "the inputs of a corpus are already read";
-            refuse_all::<OriginalArguments>(because)?;
-        }
-        _ if arguments.analysis.findings.is_none() => {
-            let because = "results for inputs are cached only with --findings";
-            refuse(&["again"], because)?;
-        }
-        _ => {}
+    if arguments.corpus.is_corpus() && arguments.against.as_deref().is_none_or(is_corpus) {
+        refuse_reading()?;
     }
     Ok(())
 }
 
+/// Runs a sweep and prints how many pages each threshold removes.
+fn run_sweep(
+    arguments: &CopiesArguments,
+    corpus: &OpenedCorpus,
+    pivot: &CopiesParams,
+    sweep: &CopiesSweep,
+) -> Result<ExitCode, CommandError> {
+    let settings = json!({ "pivot": pivot, "sweep": sweep });
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+        CopiesSweeps.run(&corpus.source, &settings, workplace)
+    })?;
+    if let Some(folder) = &arguments.figures {
+        arguments
+            .figure_format
+            .write(folder, &CopiesSweeps.figures(&findings)?)?;
+    }
+    if !arguments
+        .analysis
+        .export(&findings.table(COPIES_SWEEP_TABLE.as_str()))?
+    {
+        let rows = findings.rows(COPIES_SWEEP_TABLE)?;
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let table = findings_table(&sweep_report_table(&rows), &CellStyle::default());
+        let pages = counted(
+            rows.first().map_or(0, |row| row.pages),
+            "page with text",
+            "pages with text",
+        );
+        let line = corpus.findings_line(&findings);
+        print(&format!("{}: {pages}\n{table}{line}", clean(&corpus.name)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Fails if the output folder is inside an input folder: the next run would read the outputs.
-fn check_folder(inputs: &[String], output: &Path) -> Result<(), CommandError> {
+pub(crate) fn check_folder(inputs: &[String], output: &Path) -> Result<(), CommandError> {
     // If the folder does not exist yet, check the nearest existing folder above it.
     let above = output.ancestors().find_map(|folder| {
         let folder = match folder.as_os_str().is_empty() {
@@ -269,26 +310,6 @@ fn check_folder(inputs: &[String], output: &Path) -> Result<(), CommandError> {
         }
     }
     Ok(())
-}
-
-/// Indexes inputs into a temporary corpus. Its chunks are not used, so a page is one chunk.
-fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Originals, CommandError> {
-    if let Some(corpus) = inputs.iter().find(|input| is_corpus(input)) {
-        return Err(CommandError::usage(
-            format!("{corpus} is a corpus and cannot be combined with other inputs"),
-            "name one corpus and use --against for a second one, or name only inputs",
-        ));
-    }
-    let parameters = Parameters {
-        chunk: ChunkKind::Document,
-        ..Parameters::default()
-    };
-    Originals::open(
-        inputs,
-        &arguments.reading,
-        &parameters,
-        &arguments.analysis.resources,
-    )
 }
 
 /// Writes inputs without the removed pages, and prints a summary.
@@ -435,7 +456,7 @@ fn summary(
         number(removed),
         number(counts.pages),
         match &arguments.against {
-            Some(other) => format!(" of pages in {}", clean(&other.display().to_string())),
+            Some(other) => format!(" of pages in {}", clean(other)),
             None => String::new(),
         }
     );

@@ -1,33 +1,39 @@
 //! `cento detect`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use cento_figure::csv_cell;
 use cento_find::detect::{
     DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE,
-    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, grams, thresholds,
+    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, detected_pages, grams, remove_detected,
+    thresholds,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
 };
 use cento_find::labelling::stop_labels;
-use cento_find::{CorpusPages, Findings};
+use cento_find::{CorpusPages, Findings, PageOrigins};
 use cento_labels::{LabelKind, StopList};
 use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
 use cento_scan::select::first;
+use cento_store::Parameters;
 use cento_trial::{page_roc, roc_figure};
 use clap::Args;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::copies::check_folder;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::discover::{check_output, stop_list};
 use crate::figures::FigureArguments;
-use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, number, print, say, shortened, table};
+use crate::files::{cannot_write, write_with};
+use crate::originals::Originals;
+use crate::output::{Lines, clean, number, print, say, shortened, table};
 use crate::sample::SampleArguments;
 use crate::terminal::sentences;
 use crate::top::TopArguments;
@@ -70,12 +76,12 @@ words, and at least 6, are the label's. Runs in more than 64 labels are ignored 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
   cento detect crawl.cento --against mine/ --own mine.example --fuzzy
-  cento detect training.cento --against benchmark.jsonl --field text=question --grams 8
+  cento detect training.jsonl --against benchmark.jsonl --against-field text=question --grams 8
+  cento detect pages.jsonl --labels spam.labels --threshold 0.5 --filter -o clean/
   cento detect crawl.cento --labels spam.labels --threshold 0.5 --figures figures/")]
 pub(crate) struct DetectArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Find these labels, made by `cento discover`
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
@@ -138,25 +144,51 @@ pub(crate) struct DetectArguments {
     #[arg(long, conflicts_with = "labels", help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
-    #[command(flatten)]
-    pub(crate) originals: OriginalArguments,
+    /// Assign a field of a table of --against to a role, if its fields are not those of CORPUS. May
+    /// be repeated [default: as --field]
+    #[arg(
+        long = "against-field",
+        value_name = "ROLE=NAME",
+        conflicts_with = "labels",
+        help_heading = "Inputs other than a corpus"
+    )]
+    pub(crate) against_fields: Vec<String>,
     /// What is to be found: the truth.jsonl of `cento synth`
     ///
     /// Also prints true and false positive rates of pages over all thresholds. The file may also be
     /// a list of the URLs of the pages that are copies, one per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["grams", "own", "json", "sample"], help_heading = "Output")]
     pub(crate) truth: Option<PathBuf>,
+    /// With --against: write the labels of the originals to this file
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["labels", "grams"],
+        help_heading = "Output"
+    )]
+    pub(crate) write_labels: Option<PathBuf>,
+    /// Write the inputs without the pages that were found to the folder of --output. Without INPUT,
+    /// all inputs
+    ///
+    /// Formats and files stay the same, and a table removed.csv lists the removed pages: those above
+    /// the page threshold, or with --grams those with at least --min-share of an item.
+    #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", conflicts_with = "sample", help_heading = "Output")]
+    pub(crate) filter: Option<Vec<String>>,
     /// Where to write the result
     ///
-    /// With --against: a file for the labels of the originals.
+    /// The folder for --filter. It must not contain inputs or be inside an input folder; existing
+    /// files are not replaced.
     #[arg(
         short,
         long,
         value_name = "PATH",
-        conflicts_with_all = ["labels", "grams"],
+        requires = "filter",
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(long, requires = "filter", help_heading = "Output")]
+    pub(crate) overwrite: bool,
     /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
@@ -188,8 +220,15 @@ impl DetectArguments {
             fuzzy: self.fuzzy,
         };
         params.check()?;
-        if self.labels.is_some() {
-            self.originals.check_unused("with --labels")?;
+        if self.labels.is_some() && self.corpus.is_corpus() {
+            let because = "with --labels and a corpus";
+            self.corpus.reading.check_unused(because)?;
+        }
+        if let Some(output) = &self.output {
+            check_folder(&self.corpus.inputs, output)?;
+            if let Some(named) = &self.filter {
+                check_folder(named, output)?;
+            }
         }
         Ok(params)
     }
@@ -197,24 +236,24 @@ impl DetectArguments {
 
 pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
+    let corpus = arguments
+        .corpus
+        .open_with(None, &Parameters::default(), &arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
     if let Some(k) = arguments.grams {
-        return contamination(arguments, &source, k);
+        return contamination(arguments, &corpus, k);
     }
     let set = match &arguments.labels {
         Some(path) => LabelSet::open(path)?,
-        None => labels_of_originals(arguments, &source)?,
+        None => labels_of_originals(arguments, &corpus)?,
     };
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         detect(&source, &set, &params, workplace)
     })?;
     let rates = match &arguments.truth {
         Some(path) => {
             let truth = read_truth(path)?;
-            Some(arguments.analysis.run(&arguments.corpus, |workplace| {
+            Some(arguments.analysis.run(&corpus.path, |workplace| {
                 page_roc(&source, &findings, &truth, workplace)
             })?)
         }
@@ -227,13 +266,14 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
         }
         arguments.figure_format.write(folder, &drawings)?;
     }
+    clean_inputs(arguments, &corpus, &findings)?;
     let sampling = &arguments.sampling;
     let site = |row: &NeighbourhoodRow| row.site.clone();
     if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.analysis.export(&findings.table("sites"))? {
-        print(&summary(arguments, &set, &findings)?)?;
+        print(&summary(arguments, &corpus, &set, &findings)?)?;
         if let Some(rates) = &rates {
             print(&rates_text(rates)?)?;
         }
@@ -252,27 +292,103 @@ fn open_originals(
     arguments: &DetectArguments,
     source: &CorpusPages,
 ) -> Result<Originals, CommandError> {
+    let mut reading = arguments.corpus.reading.clone();
+    if !arguments.against_fields.is_empty() {
+        reading.fields.clone_from(&arguments.against_fields);
+    }
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     Originals::open(
         &arguments.against,
-        &arguments.originals,
+        &reading,
         &parameters.cloned().unwrap_or_default(),
         &arguments.analysis.resources,
     )
 }
 
+/// With `--filter`, writes the inputs without the detected pages, and a table of these pages.
+fn clean_inputs(
+    arguments: &DetectArguments,
+    corpus: &OpenedCorpus,
+    findings: &Findings,
+) -> Result<(), CommandError> {
+    let (Some(named), Some(output)) = (&arguments.filter, &arguments.output) else {
+        return Ok(());
+    };
+    let Some(opened) = corpus.source.corpora().first() else {
+        return Ok(());
+    };
+    let table = output.join(REMOVED);
+    if !arguments.overwrite && table.symlink_metadata().is_ok() {
+        return Err(cento_find::Error::Exists(table).into());
+    }
+    let memory = arguments.analysis.resources.machine.memory();
+    let (mut files, mut removed, mut lost) = (0, 0, 0);
+    let overwrite = arguments.overwrite;
+    remove_detected(opened, findings, named, output, overwrite, memory, |file| {
+        files += 1;
+        removed += file.rewritten.dropped;
+        lost += file.rewritten.lost;
+        Ok(())
+    })?;
+    let origins = PageOrigins::new(
+        &[&corpus.source],
+        &corpus.temp_folder(&arguments.analysis.resources),
+    );
+    write_with(&table, |file| {
+        let failed = |error: std::io::Error| cannot_write(&table, &error);
+        let heading = "page_id,page,share,item,page_key,page_file,page_row\r\n";
+        file.write_all(heading.as_bytes()).map_err(failed)?;
+        detected_pages(findings, |detected| {
+            let origin = match &origins {
+                Some(origins) => origins.get(detected.page_id, None, true)?,
+                None => None,
+            };
+            let cell = |text: Option<&str>| text.map(csv_cell).unwrap_or_default();
+            write!(
+                file,
+                "{},{},{},{},{},{},{}\r\n",
+                detected.page_id,
+                csv_cell(&detected.page),
+                detected.share,
+                cell(detected.item.as_deref()),
+                cell(origin.and_then(|origin| origin.key)),
+                cell(origin.map(|origin| origin.file)),
+                origin.map_or_else(String::new, |origin| origin.row.to_string()),
+            )
+            .map_err(|error| cento_find::Error::io(&table, error))
+        })?;
+        Ok(())
+    })?;
+    let mut line = format!(
+        "{}: {} written, {} removed, see {REMOVED}",
+        output.display(),
+        counted(files, "input", "inputs"),
+        counted(removed, "record", "records")
+    );
+    if lost > 0 {
+        let lost = counted(lost, "damaged record", "damaged records");
+        line.push_str(&format!(", {lost} not copied"));
+    }
+    say(&clean(&line));
+    Ok(())
+}
+
+/// The table of removed pages in the folder of `--output`.
+const REMOVED: &str = "removed.csv";
+
 /// Makes labels of all chunks of the originals, chunked like the corpus.
 fn labels_of_originals(
     arguments: &DetectArguments,
-    source: &CorpusPages,
+    corpus: &OpenedCorpus,
 ) -> Result<LabelSet, CommandError> {
-    if let Some(output) = &arguments.output {
+    let source = &corpus.source;
+    if let Some(output) = &arguments.write_labels {
         check_output(output)?;
     }
     // The labels include the stops; `--no-stop` decides later whether they are used.
     let list: StopList = stop_list(&arguments.stop, false)?;
     let originals = open_originals(arguments, source)?;
-    originals.check_outputs(arguments.output.iter().chain(&arguments.analysis.out))?;
+    originals.check_outputs(arguments.write_labels.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);
     let params = DiscoverParams::new(
@@ -280,11 +396,11 @@ fn labels_of_originals(
         recipe,
         &list,
     );
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         discover(&originals.source, &params, workplace)
     })?;
     let inside = findings.path.join("originals.labels");
-    let output = arguments.output.as_ref().unwrap_or(&inside);
+    let output = arguments.write_labels.as_ref().unwrap_or(&inside);
     write_labels(&findings, &params, output)?;
     let counts: DiscoverSummary = findings.summary()?;
     if arguments.stop_proposed {
@@ -304,9 +420,10 @@ fn labels_of_originals(
 
 fn contamination(
     arguments: &DetectArguments,
-    source: &Arc<CorpusPages>,
+    corpus: &OpenedCorpus,
     k: u32,
 ) -> Result<ExitCode, CommandError> {
+    let source = &corpus.source;
     let params = GramsParams {
         k,
         min_share: arguments.min_share.unwrap_or(MIN_SHARE),
@@ -314,12 +431,20 @@ fn contamination(
     params.check()?;
     let items = open_originals(arguments, source)?;
     items.check_outputs(&arguments.analysis.out)?;
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        grams(source, &items.source, &params, workplace)
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+        grams(
+            source,
+            &items.source,
+            &arguments.against,
+            &params,
+            workplace,
+        )
     })?;
+    clean_inputs(arguments, corpus, &findings)?;
     if !arguments.analysis.export(&findings.table("items"))? {
         print(&contamination_summary(
             &params,
+            corpus,
             &findings,
             arguments.top.rows(),
         )?)?;
@@ -329,6 +454,7 @@ fn contamination(
 
 fn contamination_summary(
     params: &GramsParams,
+    corpus: &OpenedCorpus,
     findings: &Findings,
     top: usize,
 ) -> Result<String, CommandError> {
@@ -390,12 +516,13 @@ fn contamination_summary(
             number(counts.crowded)
         ));
     }
-    text.push_str(&format!("findings: {}\n", findings.path.display()));
+    text.push_str(&corpus.findings_line(findings));
     Ok(text)
 }
 
 fn summary(
     arguments: &DetectArguments,
+    corpus: &OpenedCorpus,
     set: &LabelSet,
     findings: &Findings,
 ) -> Result<String, CommandError> {
@@ -512,12 +639,10 @@ fn summary(
         set.has_originals(),
         arguments.top.rows(),
     )?);
-    text.push_str(&sentences(&advice(
-        &counts,
-        set,
-        findings,
-        arguments.fuzzy.is_some(),
-    )));
+    text.push_str(&sentences(&advice(&counts, set, arguments.fuzzy.is_some())));
+    if counts.matched > 0 {
+        text.push_str(&corpus.findings_line(findings));
+    }
     Ok(text)
 }
 
@@ -559,7 +684,7 @@ fn site_table(findings: &Findings, originals: bool, top: usize) -> Result<String
 }
 
 /// Explains an empty result, and what to try next.
-fn advice(counts: &DetectSummary, set: &LabelSet, findings: &Findings, fuzzy: bool) -> String {
+fn advice(counts: &DetectSummary, set: &LabelSet, fuzzy: bool) -> String {
     let mut text = String::new();
     if counts.pages == 0 && counts.own_pages > 0 {
         text.push_str("All pages are excluded by --own.\n");
@@ -579,9 +704,6 @@ fn advice(counts: &DetectSummary, set: &LabelSet, findings: &Findings, fuzzy: bo
         );
     } else if counts.flagged == 0 {
         text.push_str("No neighbourhood stands out; --threshold 0 flags all with labels.\n");
-    }
-    if counts.matched > 0 {
-        text.push_str(&format!("findings: {}\n", findings.path.display()));
     }
     text
 }

@@ -19,7 +19,8 @@ use clap::Args;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::command_line::refuse_all;
+use crate::corpora::{is_corpus, open_corpora};
 use crate::detect::MIN_LENGTH;
 use crate::figures::FigureArguments;
 use crate::files::read_text;
@@ -56,14 +57,16 @@ Lengths are in bytes, so that a Chinese character counts as much as three letter
 
 Examples:
   cento discover crawl.cento -o crawl.labels
+  cento discover pages.jsonl --more-than 20 -o pages.labels
   cento discover crawl.cento --most-frequent 2121 --figures figures/ -o crawl.labels
   cento discover crawl.cento --unit files -o files.labels
   cento discover --from wikipedia/ --base-url https://en.wikipedia.org/ -o wikipedia.labels
   cento discover crawl.cento --from mine.cento -o mine.labels    (chunked like crawl.cento)")]
 pub(crate) struct DiscoverArguments {
-    /// The corpus; with --from, the corpus that the labels are made for
+    /// A corpus, or anything that `cento index` reads; with --from, the corpus that the labels are
+    /// made for
     #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: Option<PathBuf>,
+    pub(crate) corpus: Vec<String>,
     /// Where to write the result
     ///
     /// The file of labels.
@@ -113,14 +116,34 @@ pub(crate) struct DiscoverArguments {
 }
 
 pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandError> {
-    if arguments.from.is_empty() {
-        arguments.originals.check_unused("without --from")?;
+    let is_made = matches!(arguments.corpus.as_slice(), [only] if is_corpus(only));
+    if arguments.from.is_empty() && (is_made || arguments.corpus.is_empty()) {
+        arguments
+            .originals
+            .check_unused("without --from and without other inputs")?;
+    }
+    if is_made {
+        refuse_all::<RecipeArguments>("the corpus determines its text and chunks")?;
     }
     let list = stop_list(&arguments.stop, arguments.no_stop)?;
     check_output(&arguments.output)?;
-    let corpus = match &arguments.corpus {
-        Some(path) => Some(open_corpora(&[path], arguments.analysis.partial)?),
-        None => None,
+    // Temporary corpora live until the end.
+    let (corpus, made) = match arguments.corpus.as_slice() {
+        [] => (None, None),
+        [only] if is_made => {
+            let path = Path::new(only);
+            let source = open_corpora(&[path], arguments.analysis.partial)?;
+            (Some(Arc::new(source)), None)
+        }
+        inputs => {
+            let made = Originals::open(
+                inputs,
+                &arguments.originals,
+                &arguments.recipe.parameters(),
+                &arguments.analysis.resources,
+            )?;
+            (Some(Arc::clone(&made.source)), Some(made))
+        }
     };
     let parameters = match &corpus {
         Some(source) => source
@@ -150,7 +173,7 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandErro
             (Arc::clone(&originals.source), own.unwrap_or(parameters))
         }
         (Some(originals), Some(_)) => (Arc::clone(&originals.source), parameters),
-        (None, Some(source)) => (Arc::new(source), parameters),
+        (None, Some(source)) => (source, parameters),
         (None, None) => {
             return Err(CommandError::usage(
                 "no corpus and no originals given".to_owned(),
@@ -169,9 +192,9 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandErro
     let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.unit), &list);
     params.check()?;
     // Without a corpus, the findings are temporary and only the labels are kept.
-    match &arguments.corpus {
-        Some(corpus) => finish(arguments, &source, &params, corpus),
-        None => {
+    match arguments.corpus.as_slice() {
+        [corpus] if made.is_none() => finish(arguments, &source, &params, Path::new(corpus)),
+        _ => {
             let folder = private_folder(arguments.analysis.resources.temp.as_deref())?;
             finish(arguments, &source, &params, folder.path())
         }

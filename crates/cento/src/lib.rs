@@ -8,6 +8,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // They panic on a closed pipe: see `output`.
 
+mod aliases;
 mod analysis;
 mod arguments;
 mod cat;
@@ -15,6 +16,7 @@ mod command_error;
 mod command_line;
 mod copies;
 mod corpora;
+mod corpus_input;
 mod detect;
 mod discover;
 mod figures;
@@ -57,6 +59,7 @@ mod trial;
 mod truth;
 mod watch;
 mod watch_summary;
+mod why_main;
 mod wrong_path;
 
 use std::ffi::OsString;
@@ -64,11 +67,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use arguments::Verb;
 use cento_find::{Findings, FlowExecutor, with_executor};
 use cento_store::{BuildExecutor, with_build_executor};
-use clap::CommandFactory;
-
-use arguments::{Arguments, Verb};
 
 pub use command_error::CommandError;
 pub use session::{Captured, Session, StepProgress};
@@ -159,7 +160,7 @@ impl FlowExecutor for RecordingExecutor {
 
 /// Returns the definition of the command line: verbs, options, defaults and help.
 pub fn definition() -> clap::Command {
-    let mut command = Arguments::command();
+    let mut command = command_line::definition();
     command.build();
     command
 }
@@ -170,7 +171,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
-        Verb::Copies(arguments) => copies::run(&arguments),
+        Verb::Copies(arguments) | Verb::Dedup(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
         Verb::Query(arguments) => query::run(&arguments),
@@ -178,7 +179,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Discover(arguments) => discover::run(&arguments),
-        Verb::Detect(arguments) => detect::run(&arguments),
+        Verb::Detect(arguments) | Verb::Contamination(arguments) => detect::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
         Verb::Trial(arguments) => trial::run(&arguments),
         Verb::Labels(arguments) => labels::run(&arguments),
@@ -195,7 +196,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
 /// Prints the man page of the program, then that of each verb.
 fn man() -> Result<ExitCode, CommandError> {
     let mut page = Vec::new();
-    let mut command = Arguments::command();
+    let mut command = command_line::definition();
     command.build();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
     for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
@@ -207,7 +208,7 @@ fn man() -> Result<ExitCode, CommandError> {
 
 fn completions(shell: clap_complete::Shell) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "cento", &mut script);
+    clap_complete::generate(shell, &mut command_line::definition(), "cento", &mut script);
     output::print_bytes(&script)?;
     Ok(ExitCode::SUCCESS)
 }

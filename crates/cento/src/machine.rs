@@ -57,7 +57,7 @@ impl FromStr for Size {
 }
 
 /// The least memory that a command is given: less is a number without its unit.
-const LEAST_MEMORY: u64 = 1 << 20;
+const LEAST_MEMORY: u64 = 64 << 10;
 
 /// Parses an amount of memory.
 fn memory(text: &str) -> Result<Size, String> {
@@ -67,7 +67,7 @@ fn memory(text: &str) -> Result<Size, String> {
     }
     Err(match text.parse::<f64>() {
         Ok(_) => format!("{text} bytes are too little: use a unit, such as {text}G"),
-        Err(_) => "use at least 1M".to_owned(),
+        Err(_) => "use at least 64K".to_owned(),
     })
 }
 
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn memory_without_a_unit_is_refused() {
-        assert_eq!(memory("1M"), Ok(Size(1 << 20)));
+        assert_eq!(memory("64K"), Ok(Size(64 << 10)));
         assert!(memory("3").is_err_and(|error| error.contains("such as 3G")));
-        assert!(memory("64K").is_err());
+        assert!(memory("63K").is_err());
     }
 
     #[test]

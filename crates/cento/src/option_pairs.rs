@@ -9,6 +9,7 @@
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
+use crate::aliases::{CONTAMINATION, DEDUP};
 use crate::arguments::Arguments;
 use crate::command_line::unmet;
 
@@ -21,7 +22,11 @@ fn value(option: &Arg) -> String {
         .get_value_names()
         .and_then(|names| names.first())
         .map_or("", |name| name.as_str());
+    let text = option.get_long_help().map(ToString::to_string);
+    let of_copies = text.is_some_and(|text| text.contains("resemblance="));
     let value = match (option.get_id().as_str(), name) {
+        ("sweep", _) if of_copies => "resemblance=0.5,1",
+        ("sweep", _) => "k=2..3",
         ("format", _) => "jsonl",
         ("chunk", _) => "lines:2",
         ("content", _) => "slope",
@@ -34,7 +39,6 @@ fn value(option: &Arg) -> String {
         ("keep", "WHICH") => "longest",
         ("foreign", _) => "ip",
         ("site", _) => "ip",
-        ("sweep", _) => "k=2..3",
         ("edit_rates", _) => "0.5",
         ("cover_pages" | "copies", _) => "3",
         (_, "URL") => "http://a.example/",
@@ -106,7 +110,20 @@ fn contexts<'v>(verb: &Command, option: &'v Arg, others: &[&'v Arg]) -> Vec<Vec<
             }
         }
     }
-    two
+    if !two.is_empty() {
+        return two;
+    }
+    let mut three = Vec::new();
+    for (at, &first) in others.iter().enumerate() {
+        for (next, &second) in others.iter().enumerate().skip(at + 1) {
+            for &third in &others[next + 1..] {
+                if with(&[first, second, third]) {
+                    three.push(vec![first, second, third]);
+                }
+            }
+        }
+    }
+    three
 }
 
 /// Appends a line per option of a verb: what it needs and what it conflicts with.
@@ -179,7 +196,10 @@ fn every_pair_of_options_is_known_to_combine_or_conflict() {
     let mut command = Arguments::command();
     command.build();
     let mut lines = String::new();
-    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+    // Aliases have the options of the verbs that they stand for.
+    let shown =
+        |verb: &&Command| !verb.is_hide_set() && ![DEDUP, CONTAMINATION].contains(&verb.get_name());
+    for verb in command.get_subcommands().filter(shown) {
         match verb.has_subcommands() {
             true => {
                 for below in verb.get_subcommands() {

@@ -18,24 +18,31 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::corpora::{check_no_input, is_corpus};
-use crate::machine::ResourceArguments;
+use crate::machine::{MachineArguments, ResourceArguments};
 use crate::meter::Meter;
 use crate::reading::field_map;
 
 /// How inputs other than a corpus are read.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Inputs other than a corpus")]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct OriginalArguments {
     /// URL of the input folder; by default the URL of a file is its path
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Inputs other than a corpus")]
     pub(crate) base_url: Option<String>,
     /// Assign a field of a table to a role: text, html, url, date, title, id, language or ip. May
     /// be repeated; `a.b` reads a field of a nested object
-    #[arg(long = "field", value_name = "ROLE=NAME")]
+    #[arg(
+        long = "field",
+        value_name = "ROLE=NAME",
+        help_heading = "Inputs other than a corpus"
+    )]
     pub(crate) fields: Vec<String>,
     /// Read inputs in this format instead of detecting it: warc, arc, wacz, html, text, jsonl or
     /// parquet
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        help_heading = "Inputs other than a corpus"
+    )]
     pub(crate) format: Option<Format>,
 }
 
@@ -60,20 +67,19 @@ impl OriginalArguments {
 
 /// How labels are made if no corpus determines it.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Text and chunks, without CORPUS")]
 pub(crate) struct RecipeArguments {
     /// Keep only the main content of HTML pages
-    #[arg(long, conflicts_with = "corpus")]
+    #[arg(long, help_heading = "Text and chunks of inputs")]
     pub(crate) main: bool,
     /// Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document
     /// [default: paragraph]
-    #[arg(long, value_name = "KIND", conflicts_with = "corpus")]
+    #[arg(long, value_name = "KIND", help_heading = "Text and chunks of inputs")]
     pub(crate) chunk: Option<ChunkKind>,
     /// Normalise chunks before hashing: none, space or space+case [default: space+case]
-    #[arg(long, value_name = "HOW", conflicts_with = "corpus")]
+    #[arg(long, value_name = "HOW", help_heading = "Text and chunks of inputs")]
     pub(crate) normalise: Option<Normalisation>,
     /// Hash function for chunks: blake3 or sha1 [default: blake3]
-    #[arg(long, value_name = "HASH", conflicts_with = "corpus")]
+    #[arg(long, value_name = "HASH", help_heading = "Text and chunks of inputs")]
     pub(crate) hash: Option<ChunkHash>,
 }
 
@@ -155,6 +161,18 @@ impl Originals {
         parameters: &Parameters,
         resources: &ResourceArguments,
     ) -> Result<Originals, CommandError> {
+        let (temp, machine) = (resources.temp.as_deref(), &resources.machine);
+        Originals::open_in(inputs, arguments, parameters, temp, machine)
+    }
+
+    /// Opens a corpus, or indexes inputs into a temporary one in a folder of `temp`.
+    pub(crate) fn open_in(
+        inputs: &[String],
+        arguments: &OriginalArguments,
+        parameters: &Parameters,
+        temp: Option<&Path>,
+        machine: &MachineArguments,
+    ) -> Result<Originals, CommandError> {
         if let [only] = inputs
             && is_corpus(only)
         {
@@ -178,7 +196,7 @@ impl Originals {
         let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;
         // Identify them before they are read: `copies --filter` reads them again.
         inputs.iter_mut().for_each(Input::identify);
-        let folder = private_folder(resources.temp.as_deref())?;
+        let folder = private_folder(temp)?;
         let corpus = folder.path().join(CORPUS);
         let progress = Arc::new(BuildProgress::default());
         let meter = Meter::start(&progress);
@@ -190,8 +208,8 @@ impl Originals {
                 ..parameters.clone()
             })
             .temporary(temporary)
-            .threads(resources.machine.threads())
-            .memory(resources.machine.memory())
+            .threads(machine.threads())
+            .memory(machine.memory())
             .progress(&progress)
             .run();
         drop(meter);

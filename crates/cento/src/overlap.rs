@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
@@ -63,9 +63,8 @@ Examples:
   cento overlap crawl.cento --replication --figures figures/
   cento overlap crawl.cento --servers domain --json | jq -r 'select(.server_share > 0.9) | .server'")]
 pub(crate) struct OverlapArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    corpus: PathBuf,
+    #[command(flatten)]
+    corpus: CorpusArguments,
     /// Compare servers instead of pages: by host, or by registered domain
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "host")]
     servers: Option<ServerKind>,
@@ -129,24 +128,23 @@ impl OverlapArguments {
 }
 
 pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, CommandError> {
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
     if arguments.replication {
-        return run_replication(arguments, &source);
+        return run_replication(arguments, &corpus);
     }
     let params = arguments.resolve(&source);
     let (analysis, table): (&dyn Analysis, _) = match params.unit {
         Unit::Pages => (&Pages, PAIRS.as_str()),
         Unit::Host | Unit::Domain => (&Servers, SERVERS.as_str()),
     };
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         analysis.run(&source, &json!(params), workplace)
     })?;
     if !arguments.analysis.export(&findings.table(table))? {
         print(&text(
             arguments,
+            &corpus,
             &params,
             &findings,
             &findings.table(table),
@@ -157,10 +155,10 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, CommandError
 
 fn run_replication(
     arguments: &OverlapArguments,
-    source: &Arc<CorpusPages>,
+    corpus: &OpenedCorpus,
 ) -> Result<ExitCode, CommandError> {
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        Replication.run(source, &Value::Null, workplace)
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+        Replication.run(&corpus.source, &Value::Null, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
         arguments
@@ -171,11 +169,7 @@ fn run_replication(
         .analysis
         .export(&findings.table(REPLICAS.as_str()))?
     {
-        print(&replication_text(
-            &arguments.corpus,
-            &findings,
-            arguments.top.rows(),
-        )?)?;
+        print(&replication_text(corpus, &findings, arguments.top.rows())?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -183,6 +177,7 @@ fn run_replication(
 /// Renders the summary.
 fn text(
     arguments: &OverlapArguments,
+    corpus: &OpenedCorpus,
     params: &OverlapParams,
     findings: &Findings,
     table: &Path,
@@ -221,12 +216,8 @@ fn text(
     }
     let remark = format!("share at least {}", chunks(params.threshold));
     lines.add_with(format!("pairs of {many}"), number(summary.pairs), remark);
-    lines.add_with("findings", "", clean(&findings.path.display().to_string()));
-    let mut text = format!(
-        "{}\n{}",
-        clean(&arguments.corpus.display().to_string()),
-        lines.render()
-    );
+    corpus.add_findings(&mut lines, findings);
+    let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
     for sentence in ignored(&summary, params, one, many) {
         text.push_str(&format!("\n  {sentence}"));
     }

@@ -12,7 +12,8 @@ use cento_find::passages::{
     CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, ListedPair, PASSAGES_TABLE,
     PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
 };
-use cento_find::{CorpusPages, Findings};
+use cento_find::{CorpusPages, Findings, PageOrigins};
+use cento_read::{Format, Settings};
 use cento_report::format::{counted, percent};
 use cento_scan::Analysis;
 use cento_scan::analyses::passages::{Passages, direction, passage_texts, spread};
@@ -22,8 +23,11 @@ use clap::{Args, ValueEnum};
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::{refuse, refuse_all};
-use crate::corpora::{is_corpus, open_corpora};
+use crate::copies::check_folder;
+use crate::corpora::is_corpus;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
+use crate::originals::OriginalArguments;
 use crate::output::{Lines, clean, number, print, print_data, say, shortened, table};
 use crate::passage_files::ComparedFile;
 use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
@@ -65,12 +69,14 @@ Examples:
   cento passages crawl.cento --of https://example.org/article
   cento overlap crawl.cento --out pairs.csv && cento passages crawl.cento --pairs pairs.csv
   cento passages crawl.cento --clusters --figures figures/
-  cento passages pages.cento --strip -o pages-stripped/
+  cento passages pages.jsonl --strip -o pages-stripped/
   cento passages crawl.cento --print tei > passages.xml")]
 pub(crate) struct PassagesArguments {
-    /// Two text or HTML files, or a corpus
-    #[arg(value_name = "A B|CORPUS", required = true, num_args = 1..=2)]
+    /// Two text or HTML files; or a corpus; or folders, tables and archives, as `cento index` reads
+    #[arg(value_name = "A B|CORPUS", required = true)]
     pub(crate) inputs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: OriginalArguments,
     /// Compare all pairs of pages that share text; the default for a corpus
     #[arg(long, conflicts_with_all = ["of", "pairs"])]
     pub(crate) all: bool,
@@ -206,18 +212,35 @@ impl PassagesArguments {
 }
 
 pub(crate) fn run(arguments: &PassagesArguments) -> Result<ExitCode, CommandError> {
+    let corpus = CorpusArguments {
+        inputs: arguments.inputs.clone(),
+        reading: arguments.reading.clone(),
+    };
     match arguments.inputs.as_slice() {
-        [corpus] if is_corpus(corpus) => of_corpus(arguments, Path::new(corpus)),
-        [a, b] if !is_corpus(a) && !is_corpus(b) => of_files(arguments, a, b),
-        [only] => Err(CommandError::usage(
-            format!("{only} is not a corpus, and a second file is missing"),
-            "name two text or HTML files, or one corpus made by `cento index`",
-        )),
-        _ => Err(CommandError::usage(
+        [only] if is_corpus(only) => of_corpus(arguments, &corpus),
+        inputs if inputs.iter().any(is_corpus) => Err(CommandError::usage(
             "a corpus cannot be combined with a second input".to_owned(),
-            "name two text or HTML files, or one corpus",
+            "name two text or HTML files, or one corpus, or other inputs",
         )),
+        [only] if !has_many_pages(only)? => Err(CommandError::usage(
+            format!("{only} is a single page, and a second file is missing"),
+            "name two text or HTML files, a folder, a table, an archive, or a corpus",
+        )),
+        [a, b] if !has_many_pages(a)? && !has_many_pages(b)? => of_files(arguments, a, b),
+        _ => of_corpus(arguments, &corpus),
     }
+}
+
+/// Returns whether an input can have several pages: a folder, a list, a table or an archive.
+fn has_many_pages(input: &str) -> Result<bool, CommandError> {
+    if Path::new(input).is_dir() {
+        return Ok(true);
+    }
+    let found = cento_read::resolve(&[input.to_owned()], &Settings::default())?.inputs;
+    Ok(match found.as_slice() {
+        [only] => !matches!(only.format, Some(Format::Html | Format::Text) | None),
+        _ => true,
+    })
 }
 
 fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode, CommandError> {
@@ -236,6 +259,7 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
         because,
     )?;
     refuse(&["explain", "findings", "again", "partial"], because)?;
+    refuse_all::<OriginalArguments>(because)?;
     refuse_all::<crate::machine::ResourceArguments>("two files are compared on one thread")?;
     let (a, b) = (ComparedFile::read(a)?, ComparedFile::read(b)?);
     let mut settings = cento_align::AlignSettings::default();
@@ -336,11 +360,18 @@ fn print_all(
     Ok(())
 }
 
-fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, CommandError> {
+fn of_corpus(
+    arguments: &PassagesArguments,
+    corpus: &CorpusArguments,
+) -> Result<ExitCode, CommandError> {
     let (params, listed) = arguments.resolve()?;
-    let source = Arc::new(open_corpora(&[corpus], arguments.analysis.partial)?);
+    if let Some(output) = &arguments.output {
+        check_folder(&corpus.inputs, output)?;
+    }
+    let corpus = &corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
     let mut joined = None;
-    let findings = arguments.analysis.run(corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         let findings = find_passages(&source, &params, &listed, workplace)?;
         if arguments.clusters {
             joined = Some(clusters(&source, &params, &findings, workplace)?);
@@ -362,7 +393,7 @@ fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, C
         return Ok(ExitCode::SUCCESS);
     }
     if let (true, Some(output)) = (arguments.strip, &arguments.output) {
-        write_stripped(arguments, &source, &findings, output)?;
+        write_stripped(arguments, corpus, &findings, output)?;
     }
     if arguments
         .analysis
@@ -375,7 +406,7 @@ fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, C
             let rows = findings.rows(PASSAGES_TABLE)?;
             let with_text = format == PassageFormat::Tei;
             let shown = rows.map(|row| shown(&source, row?, with_text));
-            let title = format!("Passages of {}", corpus.display());
+            let title = format!("Passages of {}", corpus.name);
             print_all(format, &title, arguments.fold(), shown)?;
         }
         None => print(&corpus_text(arguments, corpus, &source, &findings)?)?,
@@ -386,11 +417,11 @@ fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, C
 /// Writes the inputs without reused passages, with a table of what was cut.
 fn write_stripped(
     arguments: &PassagesArguments,
-    source: &CorpusPages,
+    opened: &OpenedCorpus,
     findings: &Findings,
     output: &Path,
 ) -> Result<(), CommandError> {
-    let Some(corpus) = source.corpora().first() else {
+    let Some(corpus) = opened.source.corpora().first() else {
         return Ok(());
     };
     let table = output.join("cuts.csv");
@@ -410,7 +441,9 @@ fn write_stripped(
             Ok(())
         },
     )?;
-    let cuts = write_cuts(findings, &table)?;
+    let temp = opened.temp_folder(&arguments.analysis.resources);
+    let origins = PageOrigins::new(&[&opened.source], &temp);
+    let cuts = write_cuts(findings, origins.as_ref(), &table)?;
     say(&clean(&format!(
         "{}: {} written, {} cut from {}, see cuts.csv",
         output.display(),
@@ -422,18 +455,28 @@ fn write_stripped(
 }
 
 /// Writes the table of what was cut; returns the number of its rows.
-fn write_cuts(findings: &Findings, path: &Path) -> Result<u64, CommandError> {
+fn write_cuts(
+    findings: &Findings,
+    origins: Option<&PageOrigins>,
+    path: &Path,
+) -> Result<u64, CommandError> {
     let failed = |error: std::io::Error| CommandError::io(path, &error);
     let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
-    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier\r\n";
+    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier,\
+         page_key,page_file,page_row\r\n";
     file.write_all(heading.as_bytes()).map_err(failed)?;
     let mut cuts = 0;
     for row in findings.rows(PASSAGES_TABLE)? {
         let row = row?;
         cuts += 1;
+        let origin = match origins {
+            Some(origins) => origins.get(row.a_id, None, true)?,
+            None => None,
+        };
+        let cell = |text: Option<&str>| text.map(csv_cell).unwrap_or_default();
         write!(
             file,
-            "{},{},{},{},{},{},{},{},{},{}\r\n",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
             row.a_id,
             csv_cell(&row.a),
             row.a_begin,
@@ -443,7 +486,10 @@ fn write_cuts(findings: &Findings, path: &Path) -> Result<u64, CommandError> {
             row.kind,
             row.words,
             row.identical,
-            row.earlier
+            row.earlier,
+            cell(origin.and_then(|origin| origin.key)),
+            cell(origin.map(|origin| origin.file)),
+            origin.map_or_else(String::new, |origin| origin.row.to_string()),
         )
         .map_err(failed)?;
     }
@@ -487,7 +533,7 @@ fn shown(
 /// Renders the summary and the strongest passages.
 fn corpus_text(
     arguments: &PassagesArguments,
-    corpus: &Path,
+    corpus: &OpenedCorpus,
     source: &CorpusPages,
     findings: &Findings,
 ) -> Result<String, CommandError> {
@@ -521,12 +567,8 @@ fn corpus_text(
             number(summary.scattered)
         ),
     );
-    lines.add_with("findings", "", clean(&findings.path.display().to_string()));
-    let mut text = format!(
-        "{}\n{}",
-        clean(&corpus.display().to_string()),
-        lines.render()
-    );
+    corpus.add_findings(&mut lines, findings);
+    let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
     let look = Look::of_output();
     for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top.rows())?
         .into_iter()
@@ -543,7 +585,7 @@ fn corpus_text(
 /// Renders the passages that are on most pages.
 fn cluster_text(
     arguments: &PassagesArguments,
-    corpus: &Path,
+    corpus: &OpenedCorpus,
     joined: &Findings,
 ) -> Result<String, CommandError> {
     let summary: ClustersSummary = joined.summary()?;
@@ -551,12 +593,8 @@ fn cluster_text(
     lines.add("passages of two pages", number(summary.passages));
     let remark = "passages on at least 3 pages";
     lines.add_with("clusters", number(summary.clusters), remark);
-    lines.add_with("findings", "", clean(&joined.path.display().to_string()));
-    let mut text = format!(
-        "{}\n{}",
-        clean(&corpus.display().to_string()),
-        lines.render()
-    );
+    corpus.add_findings(&mut lines, joined);
+    let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
     let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top.rows())?;
     if !rows.is_empty() {
         let day = |date: &Option<String>| match date {

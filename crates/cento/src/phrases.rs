@@ -21,7 +21,7 @@ use serde_json::json;
 use crate::analysis::{AnalysisArguments, Collapse};
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
-use crate::corpora::open_corpora;
+use crate::corpus_input::CorpusArguments;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
 use crate::terminal::sentences;
@@ -58,9 +58,8 @@ Examples:
   cento phrases crawl.cento --exact --min-pages 20 --out sites.csv
   cento phrases crawl.cento --cover-pages all --figures figures/")]
 pub(crate) struct PhrasesArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Words per gram
     ///
     /// A phrase is a gram.
@@ -216,11 +215,9 @@ impl PhrasesArguments {
 
 pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         Phrases.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cento_file::PrivateFolder;
 use cento_find::reuse::{Threshold, Thresholds};
+use cento_find::{CorpusPages, PageOrigins};
 use cento_flow::Progress;
 use cento_query::{
     Answer, IndexResources, MatchRow, PageMatch, QueryIndex, QuerySettings, UpdatedIndex, update,
@@ -19,11 +21,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
-use crate::corpora::check_not_input;
+use crate::command_line::refuse;
+use crate::corpora::{check_not_input, is_corpus};
+use crate::corpus_input::refuse_reading;
 use crate::files::{check_table_file, export_table};
 use crate::machine::MachineArguments;
 use crate::meter::{AnalysisStep, Meter};
-use crate::originals::private_folder;
+use crate::originals::{OriginalArguments, Originals, private_folder};
 use crate::output::{clean, number, print, print_data, say, size};
 use crate::top::TopArguments;
 
@@ -64,13 +68,14 @@ query_containment, page_containment, words, query_ranges, page_ranges.
 
 Examples:
   cento query crawl.cento article.html
+  cento query pages.jsonl draft.txt
   cento query crawl.cento http://www.example.org/article.html --top 50
   pbpaste | cento query crawl.cento - --json
   cento query crawl.cento suspicious/*.txt --top all --out matches.csv")]
 pub(crate) struct QueryArguments {
-    /// The corpus
+    /// A corpus, or a file or folder that `cento index` reads. The query index of a corpus is kept
     #[arg(value_name = "CORPUS")]
-    corpus: PathBuf,
+    corpus: String,
     /// Files, URLs of pages of the corpus, or - for text on standard input
     #[arg(value_name = "PAGE", required = true)]
     pages: Vec<String>,
@@ -111,6 +116,8 @@ pub(crate) struct QueryArguments {
     /// Folder for temporary files [default: CORPUS/query to build the index, and the system's]
     #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
     temp: Option<PathBuf>,
+    #[command(flatten)]
+    reading: OriginalArguments,
     #[command(flatten)]
     machine: MachineArguments,
 }
@@ -158,20 +165,50 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
             "name - once",
         ));
     }
-    let corpus = Corpus::open(&arguments.corpus)?;
+    // Lives until the end: a temporary corpus is removed when it is dropped.
+    let (place, made) = match is_corpus(&arguments.corpus) {
+        true => {
+            refuse_reading()?;
+            (PathBuf::from(&arguments.corpus), None)
+        }
+        false => {
+            refuse(&["again"], "the query index of inputs is built each time")?;
+            let made = Originals::open_in(
+                std::slice::from_ref(&arguments.corpus),
+                &arguments.reading,
+                &Parameters::default(),
+                arguments.temp.as_deref(),
+                &arguments.machine,
+            )?;
+            (
+                made.made().map(Path::to_owned).unwrap_or_default(),
+                Some(made),
+            )
+        }
+    };
+    let corpus = Corpus::open(&place)?;
     if let Some(out) = &arguments.out {
         check_table_file(out)?;
         check_not_input(out, &corpus)?;
     }
     let temp = arguments.temp.as_deref();
+    let with_rows = corpus.manifest().counts().rows > 0;
+    let origins = match with_rows && (arguments.json || arguments.out.is_some()) {
+        true => {
+            let source = CorpusPages::open(&[&place])?;
+            let folder = temp.map_or_else(std::env::temp_dir, Path::to_owned);
+            PageOrigins::new(&[&source], &folder).map(Arc::new)
+        }
+        false => None,
+    };
     let mut queries = VecDeque::new();
     for page in &arguments.pages {
         queries.extend(read(page, &corpus, arguments)?);
     }
     let machine = &arguments.machine;
-    let updated = extend(&arguments.corpus, temp, machine, arguments.again)?;
-    let index = QueryIndex::open(&arguments.corpus)?;
-    if updated.added_pages > 0 {
+    let updated = extend(&place, temp, machine, arguments.again)?;
+    let index = QueryIndex::open(&place)?;
+    if updated.added_pages > 0 && made.is_none() {
         say(&format!("note: {}", built(&updated)));
     }
     let mut rows = Vec::new();
@@ -186,7 +223,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
             rows.extend(MatchRow::of(&query.name, &answer));
         }
         if arguments.json {
-            print_data(&json_line(&query.name, &answer))?;
+            print_data(&json_line(&query.name, &answer, origins.as_deref())?)?;
         } else {
             if several && !first {
                 print("\n")?;
@@ -197,7 +234,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
     }
     if let Some(out) = &arguments.out {
         let folder = private_folder(temp)?;
-        let table = MatchRow::write(rows, folder.path())?;
+        let table = MatchRow::write(rows, folder.path(), origins.as_ref())?;
         export_table(&table, Some(out), false)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -283,9 +320,9 @@ fn read(
         let message = match found.is_empty() {
             true => format!(
                 "{page} is neither a file nor the URL of a page of {}",
-                arguments.corpus.display()
+                arguments.corpus
             ),
-            false => format!("{page} has no text in {}", arguments.corpus.display()),
+            false => format!("{page} has no text in {}", arguments.corpus),
         };
         let hint = "use the path of a file, the URL as in the pages table, or - for standard input";
         return Err(CommandError::missing(message, hint.to_owned()));
@@ -375,12 +412,28 @@ fn read_file(
     Ok(queries)
 }
 
-fn json_line(name: &str, answer: &Answer) -> String {
+fn json_line(
+    name: &str,
+    answer: &Answer,
+    origins: Option<&PageOrigins>,
+) -> Result<String, CommandError> {
     let mut object = json!(answer);
+    let matches = object.get_mut("matches").and_then(Value::as_array_mut);
+    for found in matches.into_iter().flatten() {
+        let id = found.get("page_id").and_then(Value::as_u64);
+        let (Some(origins), Some(id), Value::Object(fields)) = (origins, id, found) else {
+            continue;
+        };
+        if let Some(origin) = origins.get(id, None, true)? {
+            fields.insert("page_key".to_owned(), json!(origin.key));
+            fields.insert("page_file".to_owned(), json!(origin.file));
+            fields.insert("page_row".to_owned(), json!(origin.row));
+        }
+    }
     if let Value::Object(fields) = &mut object {
         fields.insert("query".to_owned(), json!(name));
     }
-    format!("{object}\n")
+    Ok(format!("{object}\n"))
 }
 
 /// Renders an answer.

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::{AnalysisArguments, Collapse};
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::files::write_file;
 use crate::output::{Lines, clean, number, print, print_as, table};
@@ -56,9 +56,8 @@ Examples:
       --sweep theta=0.4..1.0 --figures figures
   cento quilts crawl.cento --sample 100 --seed 1 --out to-judge.jsonl")]
 pub(crate) struct QuiltsArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Words per gram
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
@@ -99,9 +98,10 @@ pub(crate) struct QuiltsArguments {
         default_missing_value = "yes"
     )]
     pub(crate) collapse: Collapse,
-    /// Also count quilts for other values of one parameter: k=2..10, m=10..80:10, c=2,4,8,
-    /// theta=0.4..1.0. May be repeated; each value of k takes a pass over the texts. --out and
-    /// --json then export the counts
+    /// Count the findings for other values of one parameter
+    ///
+    /// Also counts quilts for k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0. May be repeated; each
+    /// value of k takes a pass over the texts. --out and --json then export the counts.
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "sample")]
     pub(crate) sweep: Vec<Sweep>,
     /// Write figures to this folder, as SVG and CSV
@@ -147,12 +147,10 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
     let mut swept = None;
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         let findings = Quilts.run(&source, &json!(params), workplace)?;
         if !arguments.sweep.is_empty() {
             let settings = json!({ "pivot": params, "sweeps": arguments.sweep });
@@ -185,7 +183,7 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError>
         None => findings.table("quilts"),
     };
     if !arguments.analysis.export(&exported)? {
-        print(&summary(arguments, &findings)?)?;
+        print(&summary(arguments, &corpus, &findings)?)?;
         if let Some(swept) = &swept {
             print(&sweep_table(swept)?)?;
         }
@@ -313,7 +311,11 @@ fn described(quilt: &Value) -> String {
     text
 }
 
-fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, CommandError> {
+fn summary(
+    arguments: &QuiltsArguments,
+    corpus: &OpenedCorpus,
+    findings: &Findings,
+) -> Result<String, CommandError> {
     let counts: QuiltsSummary = findings.summary()?;
     let mut text = format!(
         "{} of {} pages are quilted (k={}, m={}, c={}, theta={})\n",
@@ -385,15 +387,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
             _ => "No patchy page needs enough sources: try a lower -c or a wider --foreign.\n",
         });
     }
-    text.push_str(&format!(
-        "{}: {}\n",
-        if findings.known {
-            "cached results"
-        } else {
-            "findings"
-        },
-        clean(&findings.path.display().to_string())
-    ));
+    text.push_str(&corpus.findings_line(findings));
     Ok(text)
 }
 

@@ -1,22 +1,25 @@
 //! The summary of `cento overlap --replication`.
 
-use std::path::Path;
-
 use cento_find::Findings;
 use cento_find::overlap::{COLLECTIONS, ReplicationSummary};
 use cento_scan::analyses::replication::{bar, bounded, by_notion, notion};
 use cento_scan::select::first;
 
 use crate::command_error::CommandError;
-use crate::output::{clean, number, size, table};
+use crate::corpus_input::OpenedCorpus;
+use crate::output::{Lines, clean, number, size, table};
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<String, CommandError> {
+pub(crate) fn text(
+    corpus: &OpenedCorpus,
+    findings: &Findings,
+    top: usize,
+) -> Result<String, CommandError> {
     let summary: ReplicationSummary = findings.summary()?;
-    let mut text = format!("{}\n", clean(&corpus.display().to_string()));
+    let mut text = format!("{}\n", clean(&corpus.name));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, bars) in by_notion(&summary).enumerate() {
         for (row, line) in bars.iter().enumerate() {
@@ -74,8 +77,10 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
             text.push_str(&format!("  and {} more\n", number(more)));
         }
     }
-    let place = findings.path.display().to_string();
-    text.push_str(&format!("\n  findings  {}\n", clean(&place)));
+    let mut lines = Lines::default();
+    corpus.add_findings(&mut lines, findings);
+    text.push('\n');
+    text.push_str(&lines.render());
     Ok(text)
 }
 

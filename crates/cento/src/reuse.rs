@@ -4,20 +4,22 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use cento_find::Findings;
 use cento_find::reuse::{
     IGNORED, PAIRS, ReuseParams, ReuseStyle, ReuseSummary, Threshold, Thresholds,
 };
-use cento_find::{CorpusPages, Findings};
 use cento_fingerprint::Scheme;
 use cento_report::format::size;
 use cento_scan::Analysis;
 use cento_scan::analyses::reuse::{Reuse, category_table, ignored, pair_table};
+use cento_store::Parameters;
 use clap::Args;
 use serde_json::json;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::corpora::is_corpus;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus, OtherCorpus, refuse_reading};
 use crate::figures::FigureArguments;
 use crate::output::{CellStyle, Lines, clean, findings_table, number, print, print_data};
 use crate::scheme_comparison;
@@ -73,14 +75,13 @@ Examples:
   cento reuse suspicious.cento --against sources.cento --json
   cento reuse crawl.cento --compare --labelled pairs.jsonl --figures figures/")]
 pub(crate) struct ReuseArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    corpus: PathBuf,
+    #[command(flatten)]
+    corpus: CorpusArguments,
     /// Compare the pages with those of this corpus
     ///
-    /// Compares the pages of CORPUS only with those of this corpus.
+    /// Compares the pages of CORPUS only with those of this corpus or input.
     #[arg(long, value_name = "CORPUS2")]
-    against: Option<PathBuf>,
+    against: Option<String>,
     /// How fingerprints are selected: kgram, mod, winnow, break or dct, with parameters (see below)
     #[arg(
         long,
@@ -169,14 +170,20 @@ impl ReuseArguments {
 }
 
 pub(crate) fn run(arguments: &ReuseArguments) -> Result<ExitCode, CommandError> {
-    let mut paths = vec![arguments.corpus.as_path()];
-    paths.extend(arguments.against.as_deref());
-    let source = Arc::new(open_corpora(&paths, arguments.analysis.partial)?);
+    let against = arguments.against.as_deref();
+    if arguments.corpus.is_corpus() && against.is_none_or(is_corpus) {
+        refuse_reading()?;
+    }
+    let other = against.map(|path| OtherCorpus { path, first: false });
+    let corpus = arguments
+        .corpus
+        .open_with(other, &Parameters::default(), &arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
     let params = arguments.resolve();
     if arguments.compare {
-        return compare(arguments, &source, &params);
+        return compare(arguments, &corpus, &params);
     }
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         Reuse.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {
@@ -185,20 +192,21 @@ pub(crate) fn run(arguments: &ReuseArguments) -> Result<ExitCode, CommandError> 
             .write(folder, &Reuse.figures(&findings)?)?;
     }
     if !arguments.analysis.export(&findings.table(PAIRS.as_str()))? {
-        print(&text(arguments, &params, &findings)?)?;
+        print(&text(arguments, &corpus, &params, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn compare(
     arguments: &ReuseArguments,
-    source: &Arc<CorpusPages>,
+    corpus: &OpenedCorpus,
     params: &ReuseParams,
 ) -> Result<ExitCode, CommandError> {
+    let source = &corpus.source;
     let memory = arguments.analysis.resources.machine.memory();
     let labelled = arguments.labelled.as_deref();
     let comparison = scheme_comparison::compare(source, params, labelled, memory, |params| {
-        arguments.analysis.run(&arguments.corpus, |workplace| {
+        arguments.analysis.run(&corpus.path, |workplace| {
             Reuse.run(source, &json!(params), workplace)
         })
     })?;
@@ -209,7 +217,7 @@ fn compare(
     if arguments.analysis.json {
         print_data(&scheme_comparison::json_lines(&comparison))?;
     } else {
-        print(&scheme_comparison::text(&arguments.corpus, &comparison))?;
+        print(&scheme_comparison::text(&corpus.name, &comparison))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -217,6 +225,7 @@ fn compare(
 /// Renders the summary.
 fn text(
     arguments: &ReuseArguments,
+    corpus: &OpenedCorpus,
     params: &ReuseParams,
     findings: &Findings,
 ) -> Result<String, CommandError> {
@@ -224,7 +233,7 @@ fn text(
     let mut lines = Lines::default();
     lines.add("pages", number(summary.pages));
     if let (Some(pages), Some(path)) = (summary.against, &arguments.against) {
-        let remark = clean(&path.display().to_string()).into_owned();
+        let remark = clean(path).into_owned();
         lines.add_with("against", number(pages), remark);
     }
     if summary.identical > 0 {
@@ -254,12 +263,8 @@ fn text(
     }
     lines.add("index", size(summary.index_bytes));
     lines.add("seconds", format!("{:.1}", findings.record.report.seconds));
-    lines.add_with("findings", "", clean(&findings.path.display().to_string()));
-    let mut text = format!(
-        "{}\n{}\n",
-        clean(&arguments.corpus.display().to_string()),
-        lines.render()
-    );
+    corpus.add_findings(&mut lines, findings);
+    let mut text = format!("{}\n{}\n", clean(&corpus.name), lines.render());
     let style = CellStyle::default();
     text.push_str(&findings_table(&category_table(&summary), &style));
     for sentence in ignored(&summary) {

@@ -91,7 +91,7 @@ fn reset_peak_memory() {
 }
 
 /// Renders the comparison as tables.
-pub(crate) fn text(corpus: &Path, results: &[SchemeResult]) -> String {
+pub(crate) fn text(corpus: &str, results: &[SchemeResult]) -> String {
     let part = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
     let rows: Vec<Vec<String>> = results
         .iter()
@@ -121,11 +121,7 @@ pub(crate) fn text(corpus: &Path, results: &[SchemeResult]) -> String {
         "same category",
         "not kgram's",
     ];
-    let mut text = format!(
-        "{}\n\n{}",
-        clean(&corpus.display().to_string()),
-        table(&heading, &rows)
-    );
+    let mut text = format!("{}\n\n{}", clean(corpus), table(&heading, &rows));
     if results.iter().any(|result| result.quality.is_some()) {
         text.push('\n');
         text.push_str(&quality_table(results));

@@ -84,6 +84,88 @@ fn a_folder_is_indexed_under_a_base_url() {
     ]));
 }
 
+/// A news page with a menu, a consent dialogue and a footer.
+const OTTERS: &str = "<html><title>Otters</title><body><nav><a href=/>Home</a> <a href=/a>Animals</a></nav>\
+    <div class=cookie-consent><p>We use cookies to improve your visit. Accept all cookies?</div>\
+    <article><h1>Otters</h1>\
+    <p>Otters sleep on their backs and hold each other by the paw, lest the sea carry one of them away.\
+    <p>They keep a favourite stone in a fold of skin under the arm, and crack shells with it on the chest.\
+    <p>A pelt has more hair to the square centimetre than a person has on the whole head, and is never wet.\
+    </article><footer><p>All rights reserved.</footer>";
+
+#[test]
+fn why_main_explains_each_block() {
+    let sandbox = Sandbox::new();
+    sandbox.write("otters.html", OTTERS);
+    sandbox.succeed(&["index", "otters.html", "--main", "-o", "otters.cento"]);
+    let cat = ["cat", "otters.cento", "--url", "otters.html", "--why-main"];
+    assert_snapshot!(sandbox.run(&cat));
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.succeed(&[&cat[..], &["--json"]].concat())).expect("JSON");
+    let blocks = json["why_main"]["blocks"].as_array().expect("blocks");
+    let kept: Vec<&str> = blocks
+        .iter()
+        .filter(|block| block["kept"] == true)
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    assert_eq!(kept.len(), 3, "{kept:?}");
+    assert!(kept[0].starts_with("Otters sleep"), "{kept:?}");
+    assert_eq!(json["page_type"], json["why_main"]["page_type"]);
+}
+
+#[test]
+fn why_main_reads_inputs_as_they_were_indexed() {
+    let sandbox = Sandbox::new();
+    let line = serde_json::json!({"at": "http://a.example/otters", "source": OTTERS});
+    sandbox
+        .write("lines.data", format!("{line}\n"))
+        .write("docs/animals/otters.html", OTTERS);
+    sandbox.succeed(&[
+        "index",
+        "lines.data",
+        "--format",
+        "jsonl",
+        "--field",
+        "html=source",
+        "--field",
+        "url=at",
+        "-o",
+        "a.cento",
+    ]);
+    sandbox.succeed(&[
+        "index",
+        "docs",
+        "--base-url",
+        "http://a.example/docs/",
+        "-o",
+        "a.cento",
+        "--add",
+    ]);
+    for url in [
+        "http://a.example/otters",
+        "http://a.example/docs/animals/otters.html",
+    ] {
+        let output = sandbox.succeed(&["cat", "a.cento", "--url", url, "--why-main"]);
+        assert!(output.contains("rule: consent dialogue\n"), "{output}");
+    }
+}
+
+#[test]
+fn why_main_refuses_a_page_that_it_cannot_read_again() {
+    let sandbox = Sandbox::new();
+    sandbox.write("otters.html", OTTERS);
+    sandbox.succeed(&["index", "otters.html", "-o", "otters.cento"]);
+    let cat = ["cat", "otters.cento", "--id", "0", "--why-main"];
+    sandbox.write("otters.html", format!("{OTTERS}<p>More."));
+    assert_snapshot!(sandbox.run(&cat));
+    std::fs::remove_file(sandbox.path("otters.html")).expect("it exists");
+    assert_snapshot!(sandbox.run(&cat));
+    let line = serde_json::json!({"url": "http://a.example/", "html": OTTERS}).to_string();
+    let piped = ["index", "-", "--format", "jsonl", "-o", "piped.cento"];
+    sandbox.run_with_input(&piped, line.as_bytes());
+    assert_snapshot!(sandbox.run(&["cat", "piped.cento", "--id", "0", "--why-main"]));
+}
+
 /// An archive with redirects, errors, pictures, crawler traps and damage.
 fn crawl() -> Archive {
     let mut archive = Archive::gzip();

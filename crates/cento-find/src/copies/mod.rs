@@ -39,6 +39,7 @@ mod params;
 mod resolve;
 mod skip_list;
 mod stage_names;
+mod sweep;
 mod verify;
 
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub use mirrors::{ALL_PAIRS, MIRRORS, MirrorRow, PREFIXES, PrefixRow};
 pub use pairs::{CLASSES, ClassRow, CopyPairRow, NEAR_PAIRS, NearRow, PAIRS};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
 pub use skip_list::{SkipRule, rules, write_skip_list};
+pub use sweep::{COPIES_SWEEP, COPIES_SWEEP_TABLE, CopiesSweep, CopiesSweepRow, copies_sweep};
 
 use crate::corpus_pages::CorpusPages;
 use crate::error::Result;

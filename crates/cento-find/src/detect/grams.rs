@@ -41,6 +41,12 @@ pub const PLACES_TABLE: TableName<PlaceRow> = TableName::new("places");
 const CROWD: usize = 64;
 /// A gram of more items, of the same words or not, is ignored.
 const MOST: usize = 4096;
+/// The bytes of the text of an item that the table has.
+const LONGEST_TEXT: usize = 2_000;
+/// The order of the text of an item: the last.
+const TEXT: u64 = u64::MAX;
+/// The state of items that are listed.
+const LISTED: &str = "listed items";
 /// The most occurrences of a gram on a page that are considered.
 const REPEATS: u32 = 256;
 
@@ -107,6 +113,8 @@ table_row! {
         pub pages: u64,
         /// The largest share of its own grams on one page.
         pub most: f64,
+        /// The beginning of its text, up to 2,000 bytes, if a page has enough of it to be listed.
+        pub text: Option<String>,
     }
 }
 
@@ -209,9 +217,12 @@ struct PlacedItem {
 }
 
 /// Searches a corpus for the items of another.
+///
+/// `names` are the names of the inputs with the items, for commands in reports.
 pub fn grams(
     corpus: &Arc<CorpusPages>,
     items: &Arc<CorpusPages>,
+    names: &[String],
     params: &GramsParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
@@ -223,12 +234,13 @@ pub fn grams(
                 .into(),
         ));
     }
-    let settings =
-        json!({ "k": params.k, "min_share": params.min_share, "items": items.identity() });
-    workplace.run(
+    let settings = json!({
+        "k": params.k, "min_share": params.min_share, "items": items.identity(), "against": names,
+    });
+    workplace.run_naming(
         GRAMS,
         &settings,
-        corpus,
+        &[corpus, items],
         || {
             let flow = flow(corpus, items, params, &settings, workplace.memory);
             Ok((registry(corpus, items, params), flow))
@@ -265,6 +277,11 @@ fn flow(
     let bytes = (2 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
     with_named(Flow::new(GRAMS), corpus)
         .state("grams", "bitmap", json!({ "bytes": bytes }))
+        .state(
+            LISTED,
+            "bitmap",
+            json!({ "bytes": u64::from(items.all()).div_ceil(8).max(8) }),
+        )
         .shuffle("by gram")
         .shuffle_of_numbers("by item", item_bits)
         .shuffle_of_numbers("by page", bits)
@@ -288,10 +305,16 @@ fn flow(
         .stage(
             Stage::reduce("sum", "by item")
                 .writes(NAMED)
+                .writes(LISTED)
                 .writes("by page")
                 .writes("item rows"),
         )
         .stage(names::stage(corpus, &["by page"]))
+        .stage(
+            Stage::map("item texts", items.text_tasks())
+                .reads(LISTED)
+                .writes("item rows"),
+        )
         .stage(Stage::map("item names", items.page_tasks()).writes("item rows"))
         .stage(Stage::reduce("placed", "by page").writes("item rows"))
         .stage(
@@ -498,6 +521,7 @@ fn sum(registry: &mut Registry, least: f64) {
     let least = typed(least);
     registry.reduce::<ItemFact, _>("sum", move |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
+        let listed_items = context.state::<Bitmap>(LISTED)?;
         let mut by_page = context.wide_shuffle("by page")?;
         let mut rows = context.wide_shuffle("item rows")?;
         while let Some(group) = groups.next_group()? {
@@ -551,6 +575,9 @@ fn sum(registry: &mut Registry, least: f64) {
             context.count("common", u64::from(own == 0 && common > 0));
             context.count("found", u64::from(found > 0));
             context.count("listed", u64::from(listed > 0));
+            if listed > 0 {
+                listed_items.set(u64::from(item));
+            }
             let row = serde_json::to_vec(&(own, common, found, listed, most))?;
             rows.push_numbered(u64::from(item), ROW, &row)?;
         }
@@ -592,6 +619,19 @@ fn tables(registry: &mut Registry, items: &Arc<CorpusPages>) {
             Ok::<_, StageError>(())
         })
     });
+    let texts = Arc::clone(items);
+    registry.map("item texts", move |context| {
+        let listed = context.state::<Bitmap>(LISTED)?;
+        let mut rows = context.wide_shuffle("item rows")?;
+        texts.for_each_text(&context.task()?, |number, text| {
+            if listed.get(u64::from(number)) {
+                let end = text.floor_char_boundary(LONGEST_TEXT);
+                let text = text.get(..end).unwrap_or_default();
+                rows.push_numbered(u64::from(number), TEXT, text.as_bytes())?;
+            }
+            Ok::<_, StageError>(())
+        })
+    });
     registry.reduce("placed", |context, groups| {
         let mut rows = context.wide_shuffle("item rows")?;
         let mut groups = WideGroups::new(groups);
@@ -619,17 +659,12 @@ fn tables(registry: &mut Registry, items: &Arc<CorpusPages>) {
             };
             let (own, common, found, pages, most): (u64, u64, u64, u64, u64) =
                 serde_json::from_slice(&record.value)?;
-            table.push(ItemRow {
-                item_id: name.page_id,
-                item: name.url.clone(),
-                grams: own + common,
-                common,
-                found,
-                share: real(share(found, own)),
-                pages,
-                most: real(most),
-            })?;
+            let mut text = None;
             for record in group {
+                if record.order == TEXT {
+                    text = Some(String::from_utf8(record.value)?);
+                    continue;
+                }
                 let placed: PlacedItem = serde_json::from_slice(&record.value)?;
                 let (page_id, page) = placed.page.ok_or("a found item has no page")?;
                 places.push(PlaceRow {
@@ -643,6 +678,17 @@ fn tables(registry: &mut Registry, items: &Arc<CorpusPages>) {
                     end: placed.end,
                 })?;
             }
+            table.push(ItemRow {
+                item_id: name.page_id,
+                item: name.url,
+                grams: own + common,
+                common,
+                found,
+                share: real(share(found, own)),
+                pages,
+                most: real(most),
+                text,
+            })?;
         }
         Ok(())
     });

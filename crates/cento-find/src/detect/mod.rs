@@ -17,6 +17,7 @@
 //!   detect(L, C₁ ∪ C₂) = detect(L, C₁) ∪ detect(L, C₂)
 //! ```
 
+mod clean;
 mod detect_tables;
 mod flow_names;
 mod fuzzy;
@@ -36,6 +37,7 @@ use cento_labels::LabelKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use clean::{DetectedPage, detected_pages, remove_detected};
 pub use detect_tables::{
     CHUNKS_TABLE, COPIED_TABLE, ChunkMatchRow, CopiedRow, DetectedPageRow, LEVELS_TABLE, LevelRow,
     MATCHES_TABLE, MatchRow, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PAGES_TABLE, SITES_TABLE,

@@ -16,13 +16,12 @@ use super::{check_text, common_stages, level_stages, registry, removed};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
+use crate::swept::{MOST_POINTS, ONE, swept_values};
 
 /// The name of the analysis.
 pub const SWEEP: &str = "quilts-sweep";
 /// The number of quilts by each definition.
 pub const SWEEP_TABLE: TableName<SweepRow> = TableName::new("sweep");
-/// The most definitions of one run.
-const MOST_POINTS: usize = 1000;
 
 /// The parameter that a sweep varies, with its values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,40 +82,14 @@ impl std::str::FromStr for Sweep {
     type Err = String;
 
     /// Parses `k=2..10`, `m=10..80:10`, `c=2,4,8` or `theta=0.4..1.0`. Ranges include their end.
-    /// The default step is 1, and 0.1 for theta. Values are integers in billionths, so that 0.4
-    /// plus two steps is exactly 0.6.
+    /// The default step is 1, and 0.1 for theta.
     fn from_str(text: &str) -> std::result::Result<Sweep, String> {
         let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
         let (name, values) = text
             .split_once('=')
             .ok_or_else(|| format!("`{text}` is not a sweep: {help}"))?;
         let step = if name == "theta" { ONE / 10 } else { ONE };
-        let mut all: Vec<u64> = Vec::new();
-        for item in values.split(',') {
-            let read = |number: &str| {
-                let number = billionths(number.trim());
-                number.ok_or_else(|| {
-                    format!(
-                        "`{item}` is neither a number of at most nine decimals nor a range: {help}"
-                    )
-                })
-            };
-            let Some((begin, rest)) = item.split_once("..") else {
-                all.push(read(item)?);
-                continue;
-            };
-            let (end, step) = match rest.split_once(':') {
-                Some((end, step)) => (read(end)?, read(step)?),
-                None => (read(rest)?, step),
-            };
-            let begin = read(begin)?;
-            if step == 0 || end < begin || (end - begin) / step > MOST_POINTS as u64 {
-                return Err(format!(
-                    "`{item}` is not a range of at most {MOST_POINTS} values"
-                ));
-            }
-            all.extend((begin..=end).step_by(step as usize));
-        }
+        let all = swept_values(values, step, help)?;
         let whole = || {
             let values = all.iter();
             let values = values.map(|&value| (value % ONE == 0).then_some((value / ONE) as u32));
@@ -134,23 +107,6 @@ impl std::str::FromStr for Sweep {
             _ => Err(format!("`{name}` is not a parameter of quilts: {help}")),
         }
     }
-}
-
-/// One, in billionths.
-const ONE: u64 = 1_000_000_000;
-
-/// A decimal below ten million in billionths. None if it is not exactly representable.
-fn billionths(number: &str) -> Option<u64> {
-    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(decimals) || whole.len() + decimals.len() == 0 {
-        return None;
-    }
-    let decimals = decimals.trim_end_matches('0');
-    if whole.len() > 7 || decimals.len() > 9 {
-        return None;
-    }
-    format!("{whole}{decimals:0<9}").parse().ok()
 }
 
 table_row! {

@@ -47,6 +47,8 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
         language,
         mime,
         sha1: declared_sha1,
+        id,
+        row,
     } = metadata;
     let page = Page {
         url: url.unwrap_or_else(|| format!("{input}#{}", place.ordinal)),
@@ -55,6 +57,8 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
         published,
         title,
         language,
+        id,
+        row,
         status: None,
         mime: None,
         payload_bytes: 0,
@@ -127,6 +131,8 @@ pub fn decode_file(name: &str, content: Vec<u8>) -> Decoded {
         published: None,
         title: None,
         language: None,
+        id: None,
+        row: None,
         status: None,
         mime: None,
         payload_bytes: content.len() as u64,

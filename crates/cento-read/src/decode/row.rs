@@ -55,8 +55,15 @@ pub(super) fn json(
             }
         },
     };
-    if let Some(url) = take(Role::Url).or_else(|| take(Role::Id)) {
-        page.url = url.into_owned();
+    page.row = Some(place.ordinal.into());
+    page.id = take(Role::Id)
+        .map(Cow::into_owned)
+        .filter(|id| !id.is_empty());
+    if let Some(url) = take(Role::Url)
+        .map(Cow::into_owned)
+        .or_else(|| page.id.clone())
+    {
+        page.url = url;
     }
     page.ip = take(Role::Ip).map(Cow::into_owned);
     page.title = take(Role::Title).map(Cow::into_owned);

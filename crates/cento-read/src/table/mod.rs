@@ -247,9 +247,10 @@ impl TableReader {
                 (TableCell::Bytes(bytes), _) => RecordBody::Bytes(bytes.to_vec()),
             }
         };
+        let id = text(Role::Id).filter(|id| !id.is_empty());
         Item::Record(Record {
             place,
-            url: text(Role::Url).or_else(|| text(Role::Id)),
+            url: text(Role::Url).or_else(|| id.clone()),
             ip: text(Role::Ip),
             fetched: None,
             input: self.input.clone(),
@@ -259,6 +260,8 @@ impl TableReader {
                 language: text(Role::Language),
                 mime: Some(mime.to_owned()),
                 sha1: None,
+                id,
+                row: Some(place.offset),
             },
             body,
         })

@@ -1,7 +1,9 @@
 //! The analyses, one module each: what an analysis is for, which corpora it suits, and how its
 //! results are summarised.
 
+pub mod contamination;
 pub mod copies;
+pub mod copies_sweep;
 pub mod detect;
 pub mod discover;
 pub mod excerpt;
@@ -19,8 +21,9 @@ use crate::analysis::Analysis;
 /// is registered.
 ///
 /// Duplicates come first: other analyses exclude them and reuse these results.
-static ALL: [&dyn Analysis; 11] = [
+static ALL: [&dyn Analysis; 13] = [
     &copies::Copies,
+    &copies_sweep::CopiesSweeps,
     &replication::Replication,
     &overlap::Servers,
     &overlap::Pages,
@@ -31,6 +34,7 @@ static ALL: [&dyn Analysis; 11] = [
     &phrases::Phrases,
     &discover::Discover,
     &detect::Detect,
+    &contamination::Contamination,
 ];
 
 /// Returns all analyses.

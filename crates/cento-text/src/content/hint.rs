@@ -117,7 +117,7 @@ fn sign(word: &[u8]) -> Option<Sign> {
 /// Calls `take` with each word of `names` in lower case. Words are runs of ASCII letters, split
 /// where a capital follows a small letter (`articleBody`) or begins a word after capitals
 /// (`HTMLBody`). Single letters and words longer than [`LONGEST_WORD`] are skipped.
-fn each_word(names: &str, mut take: impl FnMut(&[u8])) {
+pub(super) fn each_word(names: &str, mut take: impl FnMut(&[u8])) {
     let names = names.as_bytes();
     let byte = |index: usize| names.get(index).copied().unwrap_or_default();
     let mut begin = 0;

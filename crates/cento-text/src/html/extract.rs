@@ -3,6 +3,7 @@
 use super::metadata::{Metadata, collapse};
 use super::outline::{Outline, OutlineBuilder, TextObserver};
 use super::scan;
+use super::schema::Declarations;
 use super::token::tokenize;
 use super::write::Writer;
 use crate::words;
@@ -40,6 +41,8 @@ pub struct Extract {
     pub base: Option<String>,
     /// The address in `<link rel=canonical>`.
     pub canonical: Option<String>,
+    /// What the page declares about its kind.
+    pub declared: Declarations,
     /// The maximum nesting depth. Only elements that extend to their end tag count, such as `div`
     /// and `table`: a sequence of unclosed paragraphs is not deep.
     pub depth: u32,
@@ -134,6 +137,10 @@ pub struct Extractor {
 /// even where references make the text slightly longer than the page.
 pub const LONGEST_PAGE: usize = 1 << 30;
 
+/// Less text than this in `noscript`, such as a request to turn scripts on, does not replace a page
+/// that has words.
+const LEAST_NOSCRIPT: usize = 300;
+
 impl Extractor {
     /// Creates an extractor with empty buffers.
     #[must_use]
@@ -143,7 +150,9 @@ impl Extractor {
 
     /// Extracts a page. Any input is accepted; a page may simply have no text.
     ///
-    /// The content of `noscript` is skipped unless the page has no other words.
+    /// The content of `noscript` is skipped unless it has at least as much text as the rest of the
+    /// page. Text that only JSON-LD states (`articleBody`, the `description` of a product, the
+    /// `text` of a post) follows the visible text.
     ///
     /// Only the first [`LONGEST_PAGE`] bytes are read. Time is linear in the length of the
     /// page, and memory is at most a small multiple of it.
@@ -160,23 +169,27 @@ impl Extractor {
         should_continue: &mut dyn FnMut() -> bool,
     ) -> &Extract {
         let html = scan::prefix(html, LONGEST_PAGE);
-        let dropped_noscript = self.extract_once(html, options, false, should_continue);
-        // A page whose only words are in `noscript` is read as by a browser without scripts.
-        if dropped_noscript && words::count_words(&self.extract.text) == 0 && should_continue() {
+        let dropped = self.extract_once(html, options, false, should_continue);
+        // A page whose words are in `noscript` is read as by a browser without scripts.
+        let shown = self.extract.text.len();
+        let is_in_noscript = dropped > 0
+            && (dropped >= shown.max(LEAST_NOSCRIPT)
+                || words::count_words(&self.extract.text) == 0);
+        if is_in_noscript && should_continue() {
             self.extract_once(html, options, true, should_continue);
         }
         &self.extract
     }
 
-    /// Extracts a page with or without the content of `noscript`, and returns whether some
-    /// of it was dropped.
+    /// Extracts a page with or without the content of `noscript`, and returns how many bytes of
+    /// text in it were dropped.
     fn extract_once(
         &mut self,
         html: &str,
         options: &Options,
         noscript: bool,
         should_continue: &mut dyn FnMut() -> bool,
-    ) -> bool {
+    ) -> usize {
         self.extract.clear();
         let mut outline = std::mem::take(&mut self.extract.outline);
         let dropped_noscript = if options.outline {
@@ -197,11 +210,12 @@ impl Extractor {
         observer: F,
         noscript: bool,
         should_continue: &mut dyn FnMut() -> bool,
-    ) -> (F, bool) {
+    ) -> (F, usize) {
         let Extract { text, links, .. } = &mut self.extract;
         let mut reader = PageReader::new(Writer::new(text, observer), links, html, should_continue);
         reader.show_noscript(noscript);
         tokenize(html, &mut reader);
+        reader.append_stated_text();
         let Finished {
             metadata,
             observer,
@@ -221,11 +235,14 @@ impl Extractor {
             language,
             base,
             canonical,
+            declared,
+            body: _,
         } = metadata;
         self.extract.title = title.as_deref().and_then(collapse).or(open_graph_title);
         self.extract.published = published.map(|(_, date)| date);
         self.extract.language = language.map(|(_, language)| language);
         self.extract.base = base;
         self.extract.canonical = canonical;
+        self.extract.declared = declared;
     }
 }

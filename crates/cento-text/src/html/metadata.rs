@@ -2,6 +2,7 @@
 
 use super::extract::LONGEST_LINK;
 use super::scan;
+use super::schema::{Declarations, SchemaKind, json_decode, json_strings};
 use super::tag::Tag;
 use super::token::Attributes;
 
@@ -44,10 +45,16 @@ pub(crate) struct Metadata {
     pub(crate) language: Option<(LanguageSource, String)>,
     pub(crate) base: Option<String>,
     pub(crate) canonical: Option<String>,
+    pub(crate) declared: Declarations,
+    /// The longest text of the page's content that JSON-LD states, decoded.
+    pub(crate) body: Option<String>,
 }
 
 /// The maximum length of a title: an unclosed one contains the rest of the page.
 const LONGEST_TITLE: usize = 1_024;
+
+/// Shorter texts in JSON-LD are not taken for the content of a page.
+const LEAST_BODY: usize = 200;
 
 /// The maximum length of a date in any format.
 const LONGEST_DATE: usize = 64;
@@ -124,6 +131,16 @@ impl Metadata {
                 "og:title" if self.open_graph_title.is_none() => {
                     self.open_graph_title = collapse(&content);
                 }
+                "description" | "og:description" | "twitter:description" => {
+                    self.declared.describe(&content);
+                }
+                "og:type" if self.declared.open_graph_type.is_none() => {
+                    self.declared.open_graph_type =
+                        collapse(&content).map(|kind| kind.to_ascii_lowercase());
+                }
+                "og:url" if self.declared.open_graph_address.is_none() => {
+                    self.declared.open_graph_address = address(&content);
+                }
                 "og:locale" => self.offer_language(LanguageSource::OpenGraph, &content),
                 "article:published_time" | "og:published_time" | "og:article:published_time" => {
                     self.offer_date(DateSource::OpenGraph, &content);
@@ -156,23 +173,36 @@ impl Metadata {
         }
     }
 
-    /// Looks for a date in a script of type `application/ld+json`.
-    ///
-    /// Searches for the key instead of parsing the JSON, which is malformed on many pages.
+    /// Reads a script of type `application/ld+json`: types, the date, and text.
     pub(crate) fn json_ld(&mut self, script: &str) {
-        const KEY: &str = "\"datePublished\"";
-        for found in memchr::memmem::find_iter(script.as_bytes(), KEY) {
-            let after = script
-                .get(found + KEY.len()..)
-                .unwrap_or_default()
-                .trim_start();
-            let Some(value) = after.strip_prefix(':').map(str::trim_start) else {
-                continue;
-            };
-            if let Some(value) = value.strip_prefix('"').and_then(json_string) {
-                self.offer_date(DateSource::JsonLd, &value);
-                return;
+        // The group of the type that was declared last: keys of an object follow its type on most
+        // pages.
+        let mut described = None;
+        json_strings(script, |key, value| match key {
+            "@type" => described = self.declared.schema.add(value).or(described),
+            "datePublished" if value.len() <= LONGEST_DATE => {
+                self.offer_date(DateSource::JsonLd, &json_decode(value));
             }
+            "articleBody" => self.offer_body(value),
+            "text"
+                if matches!(
+                    described,
+                    Some(SchemaKind::Discussion | SchemaKind::Question)
+                ) =>
+            {
+                self.offer_body(value);
+            }
+            "description" if described == Some(SchemaKind::Product) => self.offer_body(value),
+            _ => {}
+        });
+    }
+
+    fn offer_body(&mut self, value: &str) {
+        let known = self.body.as_ref().map_or(0, String::len);
+        let text = json_decode(value);
+        self.declared.describe(&text);
+        if text.len() > known.max(LEAST_BODY) {
+            self.body = Some(text);
         }
     }
 
@@ -209,26 +239,6 @@ fn primary_subtag(value: &str) -> Option<String> {
     let language = subtag.to_ascii_lowercase();
     // "Undetermined", "multiple" and "no linguistic content" are not languages.
     (is_language && !matches!(language.as_str(), "und" | "mul" | "zxx")).then_some(language)
-}
-
-/// The JSON string whose opening quote precedes `rest`, if it is short enough for a date.
-fn json_string(rest: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut characters = rest.chars();
-    while out.len() <= LONGEST_DATE {
-        match characters.next()? {
-            '"' => return Some(out),
-            '\\' => match characters.next()? {
-                'u' => {
-                    let digits: String = characters.by_ref().take(4).collect();
-                    out.push(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?);
-                }
-                escaped => out.push(escaped),
-            },
-            character => out.push(character),
-        }
-    }
-    None
 }
 
 /// A trimmed address; `None` if it is empty or too long.

@@ -42,6 +42,10 @@ pub struct Container {
     pub end: u32,
     /// The blocks inside it, at any depth: a range of indices into [`Outline::blocks`].
     pub blocks: Range<u32>,
+    /// Whether the element itself says that it is not shown: `hidden`, or a `style` with
+    /// `display:none` or `visibility:hidden`. Style sheets are not read. `aria-hidden` does not
+    /// count: an open dialogue sets it on the rest of the page.
+    pub hidden: bool,
     hint: Range<u32>,
 }
 
@@ -65,6 +69,10 @@ pub struct TextBlock {
     pub tags_before: u32,
     /// The number of tags between its first and last character.
     pub tags_inside: u32,
+    /// The number of form controls (`input`, `select`, `textarea`, `button`) before it.
+    pub controls_before: u32,
+    /// The number of images before it.
+    pub images_before: u32,
 }
 
 impl Outline {
@@ -90,8 +98,10 @@ pub(crate) trait TextObserver {
     /// Whether the attributes of all block elements are needed.
     const ACTIVE: bool;
 
-    /// A start or end tag outside dropped subtrees.
-    fn tag(&mut self);
+    /// A start tag outside dropped subtrees.
+    fn start_tag(&mut self, tag: Tag);
+    /// An end tag outside dropped subtrees.
+    fn end_tag(&mut self);
     /// A start tag of a block element, after its edge.
     fn open(&mut self, tag: Tag, attributes: Attributes<'_>);
     /// An end tag of a block element, after its edge.
@@ -113,7 +123,9 @@ impl TextObserver for () {
     const ACTIVE: bool = false;
 
     #[inline]
-    fn tag(&mut self) {}
+    fn start_tag(&mut self, _: Tag) {}
+    #[inline]
+    fn end_tag(&mut self) {}
     #[inline]
     fn open(&mut self, _: Tag, _: Attributes<'_>) {}
     #[inline]

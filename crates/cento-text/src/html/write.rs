@@ -30,6 +30,11 @@ impl<'a, F: TextObserver> Writer<'a, F> {
         }
     }
 
+    /// What was written so far.
+    pub(crate) fn text(&self) -> &str {
+        self.text
+    }
+
     /// The number of bytes written.
     #[inline]
     pub(crate) fn length(&self) -> usize {

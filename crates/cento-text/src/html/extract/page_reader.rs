@@ -3,8 +3,9 @@
 use super::Links;
 use crate::html::metadata::Metadata;
 use crate::html::outline::{TextObserver, is_container};
+use crate::html::scan;
 use crate::html::tag::{ContentModel, Tag, TagEdge};
-use crate::html::token::{Attributes, EndTag, StartTag, TextToken, TokenSink};
+use crate::html::token::{Attributes, EndTag, StartTag, TextToken, TokenSink, tokenize};
 use crate::html::write::Writer;
 
 mod dropped;
@@ -32,9 +33,11 @@ pub(super) struct PageReader<'a, F> {
     /// the thousand.
     depth: u32,
     deepest: u32,
-    /// Whether the content of `noscript` is shown, and whether some of it was dropped.
+    /// Whether the content of `noscript` is shown, and how many bytes of its text were dropped.
     show_noscript: bool,
-    dropped_noscript: bool,
+    dropped_noscript: usize,
+    /// Inside a dropped `noscript`.
+    in_noscript: bool,
     should_continue: &'a mut dyn FnMut() -> bool,
 }
 
@@ -43,7 +46,7 @@ pub(super) struct Finished<F> {
     pub(super) metadata: Metadata,
     pub(super) observer: F,
     pub(super) depth: u32,
-    pub(super) dropped_noscript: bool,
+    pub(super) dropped_noscript: usize,
 }
 
 /// Whether a start tag has no effect beyond its edge. A table lookup, because it is needed for
@@ -119,6 +122,25 @@ fn nests(tag: Tag) -> bool {
     NESTS[tag.index()]
 }
 
+/// Whether one of four samples of `stated` is in `text`, so that the page shows it.
+fn is_shown(stated: &str, text: &str) -> bool {
+    /// Long enough to be characteristic, short enough to lie within one paragraph.
+    const SAMPLE: usize = 32;
+    let finds = |quarter: usize| {
+        let from = (stated.len() / 4 * quarter..).find(|&at| stated.is_char_boundary(at));
+        let rest = from.and_then(|from| stated.get(from..)).unwrap_or_default();
+        // Whitespace and references differ between the two, so the sample is a run of plain words.
+        let sample = rest
+            .split(|c: char| !(c.is_alphanumeric() || c == ' '))
+            .find(|run| run.len() >= SAMPLE)
+            .map(|run| scan::prefix(run, SAMPLE).trim());
+        sample.is_some_and(|sample| {
+            memchr::memmem::find(text.as_bytes(), sample.as_bytes()).is_some()
+        })
+    };
+    (0..4).any(finds)
+}
+
 /// How the text of raw elements is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
@@ -148,7 +170,8 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             depth: 0,
             deepest: 0,
             show_noscript: false,
-            dropped_noscript: false,
+            dropped_noscript: 0,
+            in_noscript: false,
             should_continue,
         }
     }
@@ -165,6 +188,23 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             observer: self.writer.observer,
             depth: self.deepest,
             dropped_noscript: self.dropped_noscript,
+        }
+    }
+
+    /// Writes the text that JSON-LD states if no part of it is on the page.
+    pub(super) fn append_stated_text(&mut self) {
+        let Some(body) = self.metadata.body.take() else {
+            return;
+        };
+        if self.dropped.is_active() || is_shown(&body, self.writer.text()) {
+            return;
+        }
+        self.preformatted = false;
+        self.writer.edge(TagEdge::Paragraph);
+        for line in body.lines() {
+            // The text is markup on some pages; a stray tag in plain text does no harm.
+            tokenize(line, self);
+            self.writer.edge(TagEdge::Paragraph);
         }
     }
 
@@ -190,7 +230,11 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
     #[inline]
     fn text(&mut self, text: TextToken<'_>) {
         match text.model {
-            ContentModel::Data if self.dropped.is_active() => {}
+            ContentModel::Data if self.dropped.is_active() => {
+                if self.in_noscript {
+                    self.dropped_noscript += text.raw.trim_ascii().len();
+                }
+            }
             ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
             ContentModel::Data => self.writer.flowing(text.raw),
             // A CDATA section.
@@ -245,7 +289,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 }
             }
         }
-        self.writer.observer.tag();
+        self.writer.observer.start_tag(tag);
         if self.microdata && !attributes.is_empty() {
             self.metadata.microdata(attributes);
         }
@@ -282,11 +326,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 let is_json = attributes
                     .get("type")
                     .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
-                self.raw = if is_json && self.microdata {
-                    Raw::JsonLd
-                } else {
-                    Raw::Dropped
-                };
+                self.raw = if is_json { Raw::JsonLd } else { Raw::Dropped };
             }
             Tag::Title => {
                 self.raw = if self.metadata.title.is_none() {
@@ -300,7 +340,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             Tag::Math if !start.self_closing => self.in_math += 1,
             Tag::Noscript if self.show_noscript => {}
             _ => {
-                self.dropped_noscript |= tag == Tag::Noscript;
+                self.in_noscript = tag == Tag::Noscript;
                 self.dropped.begin(&start);
             }
         }
@@ -313,7 +353,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
         if self.dropped.is_active() && self.dropped.end_tag(tag) {
             return;
         }
-        self.writer.observer.tag();
+        self.writer.observer.end_tag();
         let edge = tag.edge();
         if edge != TagEdge::None {
             self.writer.edge(edge);

@@ -12,6 +12,8 @@ pub(crate) struct OutlineBuilder<'a> {
     /// Unclosed start tags beyond the depth limit.
     overflow: u32,
     tags: u32,
+    controls: u32,
+    images: u32,
     /// The value of `tags` when characters were last written.
     tags_at_text: u32,
     in_block: bool,
@@ -35,6 +37,7 @@ impl<'a> OutlineBuilder<'a> {
             begin: 0,
             end: 0,
             blocks: 0..0,
+            hidden: false,
             hint: 0..0,
         });
         OutlineBuilder {
@@ -42,6 +45,8 @@ impl<'a> OutlineBuilder<'a> {
             stack: OpenElements::new(),
             overflow: 0,
             tags: 0,
+            controls: 0,
+            images: 0,
             tags_at_text: 0,
             in_block: false,
             link: false,
@@ -117,6 +122,32 @@ const CELLS: &[Tag] = &[Tag::Td, Tag::Th];
 const BARRIERS: &[Tag] = &[Tag::Td, Tag::Th, Tag::Table];
 const WRAPPERS: &[Tag] = &[Tag::Div, Tag::P, Tag::Address];
 
+/// Whether an element says that it is not shown.
+fn is_hidden(attributes: Attributes<'_>) -> bool {
+    attributes.iter().any(|(name, value)| {
+        if name.eq_ignore_ascii_case("hidden") {
+            // `hidden=until-found` is text that the user can search for.
+            !value.eq_ignore_ascii_case("until-found")
+        } else {
+            name.eq_ignore_ascii_case("style") && hides(value)
+        }
+    })
+}
+
+/// Whether a `style` contains `display:none` or `visibility:hidden`, with or without spaces.
+fn hides(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let Some((property, value)) = declaration.split_once(':') else {
+            return false;
+        };
+        let value = value.split('!').next().unwrap_or_default().trim();
+        let is = |name: &str, hidden: &str| {
+            property.trim().eq_ignore_ascii_case(name) && value.eq_ignore_ascii_case(hidden)
+        };
+        is("display", "none") || is("visibility", "hidden")
+    })
+}
+
 fn ends_paragraph(tag: Tag) -> bool {
     !matches!(
         tag,
@@ -139,7 +170,19 @@ impl TextObserver for OutlineBuilder<'_> {
     const ACTIVE: bool = true;
 
     #[inline]
-    fn tag(&mut self) {
+    fn start_tag(&mut self, tag: Tag) {
+        self.tags = self.tags.saturating_add(1);
+        match tag {
+            Tag::Img => self.images = self.images.saturating_add(1),
+            Tag::Input | Tag::Select | Tag::Textarea | Tag::Button => {
+                self.controls = self.controls.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn end_tag(&mut self) {
         self.tags = self.tags.saturating_add(1);
     }
 
@@ -173,6 +216,7 @@ impl TextObserver for OutlineBuilder<'_> {
             begin: text,
             end: text,
             blocks: block..block,
+            hidden: is_hidden(attributes),
             hint: begin..narrow(self.outline.hints.len()),
         });
         self.stack.push(index, tag);
@@ -233,6 +277,8 @@ impl TextObserver for OutlineBuilder<'_> {
             link_bytes: 0,
             tags_before: self.tags,
             tags_inside: 0,
+            controls_before: self.controls,
+            images_before: self.images,
         });
     }
 

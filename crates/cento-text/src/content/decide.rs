@@ -1,0 +1,278 @@
+//! Decides for each block of a page whether it is main content.
+//!
+//! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]).
+//! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
+//!    Among its evidence is the decision of the [`article`](super::article) method.
+//! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's
+//!    best blocks. The share depends on the [`PageType`]. A relative threshold finds the content of
+//!    a page that looks like no other, where all probabilities are low. On an article about which
+//!    the model and the article method agree for the most part, the method decides about the rest.
+//!    In threads and lists, a block follows its counterparts in similar siblings.
+//! 4. **Copies**: in threads and on product pages, a text that occurs again is kept once: quoted
+//!    posts, and descriptions that are repeated for small screens.
+
+use super::features::BlockWalk;
+use super::model::{self, CERTAIN, EvidenceRow, chance};
+use super::names::NameClass;
+use super::page_type::{PageType, RecognisedType};
+use super::view::PageView;
+use crate::html::{Tag, TextBlock};
+use std::collections::{HashMap, HashSet};
+
+/// Why a block is removed regardless of its score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContentRule {
+    /// It is part of a consent dialogue.
+    Consent,
+    /// It is part of a form to log in or to subscribe.
+    Account,
+    /// It is the signature of a user under a post.
+    Signature,
+    /// It is a review, on the page of a product.
+    Review,
+    /// It is a choice of a form.
+    Choice,
+    /// Its text is kept elsewhere on the page.
+    Copy,
+    /// It is not part of the article, on a page where the article is certain.
+    OutsideArticle,
+}
+
+impl ContentRule {
+    /// A description for explanations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ContentRule::Consent => "consent dialogue",
+            ContentRule::Account => "form to log in or subscribe",
+            ContentRule::Signature => "signature",
+            ContentRule::Review => "review of a product",
+            ContentRule::Choice => "choice of a form",
+            ContentRule::Copy => "copy of a kept text",
+            ContentRule::OutsideArticle => "outside the article",
+        }
+    }
+}
+
+/// The decision about one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockDecision {
+    /// The probability that it is content, in units of 1/[`CERTAIN`].
+    pub(super) chance: u32,
+    /// The least probability with which it is kept.
+    pub(super) least: u32,
+    pub(super) rule: Option<ContentRule>,
+}
+
+impl BlockDecision {
+    pub(super) fn is_kept(self) -> bool {
+        self.rule.is_none() && self.chance > self.least
+    }
+}
+
+/// The share of the best probability that a block must exceed, in hundredths. These and the other
+/// numbers below were chosen by cross-validation on the pages of the fit.
+fn share(page_type: PageType) -> u32 {
+    match page_type {
+        PageType::Article => 70,
+        PageType::Product => 65,
+        PageType::Thread => 55,
+        PageType::Service => 40,
+        PageType::Documentation | PageType::Listing => 25,
+        PageType::Collection => 20,
+    }
+}
+
+/// The least probability of a block that is kept, given the `best` one. A page that is taken for an
+/// article may well be something else with more content, so that the shares of all types count as
+/// much as they are probable.
+fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
+    let (mut sum, mut all) = (0, 0);
+    for (page_type, &chance) in PageType::ALL.into_iter().zip(&recognised.chances) {
+        if recognised.page_type == PageType::Article || recognised.page_type == page_type {
+            sum += u64::from(chance) * u64::from(share(page_type));
+            all += u64::from(chance);
+        }
+    }
+    // The sum is at most 100 times the other, so that the result is at most `best`.
+    u32::try_from(u64::from(best) * sum / (100 * all).max(1)).unwrap_or(best)
+}
+
+/// The article method is trusted with a page that is an article with at least this probability, in
+/// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
+/// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
+/// not strongly disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
+const TRUSTED_TYPE: u64 = 60;
+const TRUSTED_AGREEMENT: u64 = 70;
+const TRUSTED_SHARE: u32 = 10;
+
+/// One in this many blocks, and at least one, is among the best of a page.
+const BEST_PART: usize = 50;
+
+/// Shorter texts are repeated without being copies.
+const LEAST_COPY_BYTES: u32 = 40;
+
+/// Decides about all blocks of a page.
+pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<BlockDecision> {
+    let page_type = recognised.page_type;
+    let blocks = &view.page.outline.blocks;
+    let mut walk = BlockWalk::new(view);
+    let mut row = EvidenceRow::new();
+    let mut hidden = vec![false; blocks.len()];
+    let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
+    for (index, block) in blocks.iter().enumerate() {
+        row.clear();
+        walk.block_row(index, &mut row);
+        let rule = rule(&walk, block, page_type);
+        if let Some(hidden) = hidden.get_mut(index) {
+            *hidden = walk.hidden_share().is_some();
+        }
+        decisions.push(BlockDecision {
+            chance: chance(model::BLOCKS.score(&row)),
+            least: 0,
+            rule,
+        });
+    }
+    set_thresholds(view, recognised, &mut decisions);
+    if matches!(
+        page_type,
+        PageType::Thread | PageType::Listing | PageType::Collection
+    ) {
+        follow_siblings(view, &mut decisions);
+    }
+    if matches!(page_type, PageType::Thread | PageType::Product) {
+        remove_copies(view, &hidden, &mut decisions);
+    }
+    decisions
+}
+
+/// The rule that removes a block. Shares are in thousandths of the page: an element with most of
+/// the page is the page, whatever its name.
+fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Option<ContentRule> {
+    let within =
+        |class: NameClass, most: u16| walk.sign_share(class).is_some_and(|share| share < most);
+    if matches!(block.tag, Tag::Option | Tag::Select) {
+        Some(ContentRule::Choice)
+    } else if within(NameClass::Cookie, 500) {
+        Some(ContentRule::Consent)
+    } else if within(NameClass::Login, 200) || within(NameClass::Subscribe, 200) {
+        Some(ContentRule::Account)
+    } else if within(NameClass::Signature, 300) {
+        Some(ContentRule::Signature)
+    } else if page_type == PageType::Product && within(NameClass::Review, 700) {
+        Some(ContentRule::Review)
+    } else {
+        None
+    }
+}
+
+fn set_thresholds(
+    view: &PageView<'_>,
+    recognised: &RecognisedType,
+    decisions: &mut [BlockDecision],
+) {
+    let mut chances: Vec<u32> = decisions
+        .iter()
+        .map(|decision| {
+            if decision.rule.is_none() {
+                decision.chance
+            } else {
+                0
+            }
+        })
+        .collect();
+    if chances.is_empty() {
+        return;
+    }
+    let rank = (chances.len() / BEST_PART).max(1) - 1;
+    let (_, &mut best, _) = chances.select_nth_unstable_by(rank, |one, other| other.cmp(one));
+    let least = threshold(recognised, best);
+    for decision in decisions.iter_mut() {
+        decision.least = least;
+    }
+    if is_certain_article(recognised) && agrees(view, decisions) {
+        for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
+            decision.least = best / 100 * TRUSTED_SHARE;
+            decision.rule = (!kept).then_some(ContentRule::OutsideArticle);
+        }
+    }
+}
+
+fn is_certain_article(recognised: &RecognisedType) -> bool {
+    let all: u64 = recognised.chances.iter().copied().map(u64::from).sum();
+    // The odds of the recognised type are 1.
+    recognised.page_type == PageType::Article && 100 * u64::from(CERTAIN) >= TRUSTED_TYPE * all
+}
+
+/// Whether the article method keeps much the same text as the model.
+fn agrees(view: &PageView<'_>, decisions: &[BlockDecision]) -> bool {
+    let (mut both, mut sum) = (0, 0);
+    for ((decision, measure), &kept) in decisions.iter().zip(&view.measures).zip(&view.kept) {
+        let bytes = u64::from(measure.bytes);
+        let (one, other) = (u64::from(kept), u64::from(decision.is_kept()));
+        both += bytes * one * other;
+        sum += bytes * (one + other);
+    }
+    both > 0 && 200 * both >= TRUSTED_AGREEMENT * sum
+}
+
+/// Fewer siblings have no say.
+const LEAST_VOTES: u32 = 4;
+
+/// Keeps a block if three quarters of its counterparts are kept: the blocks at the same place in
+/// similar siblings, such as the text of each card. The first and the last sibling have other
+/// neighbours than the rest, and would else be judged by them.
+fn follow_siblings(view: &PageView<'_>, decisions: &mut [BlockDecision]) {
+    let outline = &view.page.outline;
+    let mut votes: HashMap<(u32, u32, Tag), (u32, u32)> = HashMap::new();
+    let mut places = Vec::with_capacity(decisions.len());
+    for (index, block) in outline.blocks.iter().enumerate() {
+        let mut container = block.container;
+        let place = loop {
+            if view.repetition(container as usize).is_some() {
+                let group = view.group_of.get(container as usize).copied();
+                let begin = outline.containers.get(container as usize);
+                let begin = begin.map_or(0, |container| container.blocks.start);
+                let offset = u32::try_from(index)
+                    .unwrap_or(u32::MAX)
+                    .saturating_sub(begin);
+                break group.map(|group| (group, offset, block.tag));
+            }
+            match outline.containers.get(container as usize) {
+                Some(inner) if inner.parent < container => container = inner.parent,
+                _ => break None,
+            }
+        };
+        if let (Some(place), Some(decision)) = (place, decisions.get(index)) {
+            let vote = votes.entry(place).or_default();
+            vote.0 += 1;
+            vote.1 += u32::from(decision.is_kept());
+        }
+        places.push(place);
+    }
+    for (decision, place) in decisions.iter_mut().zip(places) {
+        let (all, kept) = place
+            .and_then(|place| votes.get(&place).copied())
+            .unwrap_or_default();
+        if all >= LEAST_VOTES && 4 * kept >= 3 * all {
+            decision.least = decision.least.min(decision.chance.saturating_sub(1));
+        }
+    }
+}
+
+/// Keeps each longer text once: the first copy, or the first that is shown if there is one.
+fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [BlockDecision]) {
+    let mut known: HashSet<u64> = HashSet::new();
+    for pass in [false, true] {
+        for ((decision, measure), &hidden) in decisions.iter_mut().zip(&view.measures).zip(hidden) {
+            if hidden == pass
+                && measure.bytes >= LEAST_COPY_BYTES
+                && decision.is_kept()
+                && !known.insert(measure.hash)
+            {
+                decision.rule = Some(ContentRule::Copy);
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Classes of the words in the names of elements (`class`, `id`, `role`, `itemprop`).
+//!
+//! Each class is evidence for the fitted model of [`blocks`](super::blocks), which decides what it
+//! means: a word has no fixed effect here.
+
+use super::hint::each_word;
+use crate::html::Tag;
+
+macro_rules! name_classes {
+    ($($variant:ident $label:literal: $($word:literal)|+,)*) => {
+        /// A group of words in names that mean the same part of a page.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(super) enum NameClass { $($variant,)* }
+
+        impl NameClass {
+            /// The labels of all classes, in order.
+            pub(super) const LABELS: &[&str] = &[$($label,)*];
+
+            fn of(word: &[u8]) -> Option<NameClass> {
+                Some(match word {
+                    $($($word)|+ => NameClass::$variant,)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+name_classes! {
+    Navigation "navigation": b"nav" | b"navbar" | b"navigation" | b"menu" | b"menubar" | b"sitemap"
+        | b"dropdown" | b"megamenu" | b"submenu",
+    Breadcrumb "breadcrumb": b"breadcrumb" | b"breadcrumbs",
+    Pager "pager": b"pagination" | b"pager" | b"paging" | b"next" | b"prev" | b"previous",
+    Share "share": b"share" | b"sharing" | b"social" | b"follow" | b"facebook" | b"twitter",
+    Login "login": b"login" | b"signin" | b"signup" | b"register" | b"account" | b"auth",
+    Subscribe "subscribe": b"subscribe" | b"subscription" | b"newsletter" | b"paywall" | b"optin",
+    Advertisement "advertisement": b"ad" | b"ads" | b"advert" | b"advertisement" | b"sponsor"
+        | b"sponsored" | b"promo" | b"promoted" | b"promotion" | b"taboola" | b"outbrain",
+    Byline "byline": b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates" | b"time"
+        | b"timestamp" | b"posted" | b"published" | b"dateline",
+    Caption "caption": b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" | b"carousel"
+        | b"slider" | b"swiper" | b"slide",
+    Image "image": b"image" | b"images" | b"img" | b"media" | b"thumbnail" | b"thumb" | b"picture",
+    Sidebar "sidebar": b"sidebar" | b"aside" | b"complementary" | b"widget" | b"rail" | b"secondary",
+    Related "related": b"related" | b"recommended" | b"recommendation" | b"recommendations"
+        | b"recirc" | b"trending" | b"popular" | b"teaser" | b"similar" | b"upsell" | b"latest",
+    Modal "modal": b"modal" | b"popup" | b"overlay" | b"dialog" | b"lightbox" | b"drawer"
+        | b"offcanvas" | b"toast" | b"tooltip" | b"popover",
+    Cookie "cookie": b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"ccpa" | b"onetrust"
+        | b"didomi" | b"cookiebot" | b"truste" | b"trustarc" | b"usercentrics"
+        | b"cmplz" | b"cky" | b"iubenda" | b"klaro",
+    Banner "banner": b"banner" | b"alert" | b"notice" | b"announcement" | b"topbar" | b"wayback"
+        | b"ipp" | b"donate" | b"notification" | b"message",
+    Comment "comment": b"comment" | b"comments" | b"commentlist" | b"disqus" | b"respond",
+    Footer "footer": b"footer" | b"colophon" | b"contentinfo" | b"copyright" | b"foot" | b"legal",
+    Header "header": b"header" | b"masthead" | b"head" | b"top" | b"logo" | b"brand",
+    Hero "hero": b"hero" | b"jumbotron" | b"intro" | b"lead" | b"lede" | b"tagline",
+    Card "card": b"card" | b"cards" | b"tile" | b"tiles" | b"item" | b"cell" | b"box" | b"col",
+    List "list": b"list" | b"listing" | b"listings" | b"grid" | b"results" | b"result" | b"feed"
+        | b"collection" | b"catalog" | b"items" | b"products" | b"listitem",
+    Product "product": b"product" | b"sku" | b"pdp" | b"buy" | b"buybox" | b"variant" | b"swatch"
+        | b"quantity" | b"shop",
+    Cart "cart": b"cart" | b"basket" | b"checkout" | b"bag" | b"wishlist" | b"shipping"
+        | b"delivery",
+    Price "price": b"price" | b"prices" | b"pricing" | b"cost" | b"amount" | b"offers",
+    Description "description": b"description" | b"desc" | b"details" | b"detail" | b"summary"
+        | b"overview" | b"excerpt" | b"about" | b"info" | b"information",
+    Review "review": b"review" | b"reviews" | b"rating" | b"ratings" | b"stars" | b"testimonial"
+        | b"testimonials" | b"feedback" | b"yotpo" | b"bazaarvoice" | b"bv" | b"trustpilot" | b"judgeme"
+        | b"jdgm" | b"okendo" | b"loox" | b"stamped" | b"ugc",
+    Post "post": b"post" | b"posts" | b"thread" | b"topic" | b"reply" | b"replies" | b"discussion"
+        | b"bbwrapper",
+    Answer "answer": b"answer" | b"answers" | b"question" | b"questions" | b"answercell",
+    User "user": b"user" | b"username" | b"avatar" | b"member" | b"profile" | b"userinfo"
+        | b"poster",
+    Signature "signature": b"signature" | b"sig" | b"signatures",
+    Vote "vote": b"vote" | b"votes" | b"score" | b"karma" | b"reaction" | b"reactions" | b"like"
+        | b"likes" | b"views",
+    Quote "quote": b"quote" | b"blockquote" | b"bbcode" | b"quoted" | b"quotecontent",
+    Content "content": b"content" | b"contents" | b"body" | b"text" | b"prose" | b"markdown"
+        | b"richtext" | b"wysiwyg" | b"rte" | b"copy" | b"paragraph",
+    Article "article": b"article" | b"story" | b"entry" | b"articlebody" | b"blog" | b"news"
+        | b"single",
+    Main "main": b"main" | b"primary" | b"maincontent" | b"page",
+    Title "title": b"title" | b"heading" | b"headline" | b"subtitle" | b"name" | b"subheading",
+    Code "code": b"code" | b"highlight" | b"prism" | b"syntax" | b"console" | b"snippet",
+    Manual "manual": b"doc" | b"docs" | b"documentation" | b"api" | b"manual" | b"chapter"
+        | b"wiki" | b"mw" | b"sphinx" | b"sect",
+    Outline "outline": b"toc" | b"outline" | b"tableofcontents" | b"anchor" | b"permalink",
+    Tabs "tabs": b"tab" | b"tabs" | b"tabpanel" | b"accordion" | b"panel" | b"collapse"
+        | b"collapsible" | b"faq" | b"faqs",
+    Search "search": b"search" | b"filter" | b"filters" | b"facet" | b"facets" | b"refine"
+        | b"sort" | b"autocomplete",
+    Table "table": b"spec" | b"specs" | b"specification" | b"specifications" | b"attributes"
+        | b"features" | b"feature" | b"table" | b"infobox" | b"properties",
+    Label "label": b"tag" | b"tags" | b"label" | b"labels" | b"badge" | b"chip" | b"category"
+        | b"categories" | b"keywords" | b"taxonomy",
+    Button "button": b"button" | b"buttons" | b"btn" | b"cta" | b"action" | b"actions"
+        | b"toolbar" | b"tools" | b"controls" | b"control",
+    Form "form": b"form" | b"field" | b"input" | b"contact" | b"captcha",
+    Video "video": b"video" | b"player" | b"audio" | b"podcast" | b"embed" | b"transcript",
+    References "references": b"reference" | b"references" | b"footnote" | b"footnotes" | b"reflist"
+        | b"citation" | b"bibliography" | b"endnotes",
+    Hidden "hidden": b"hidden" | b"hide" | b"sr" | b"screenreader" | b"visually" | b"skip"
+        | b"noprint" | b"invisible" | b"offscreen" | b"print",
+    Section "section": b"section" | b"block" | b"module" | b"component" | b"region",
+}
+
+/// The elements whose tag is evidence, like a class of names.
+pub(super) const TAGS: &[Tag] = &[
+    Tag::Nav,
+    Tag::Header,
+    Tag::Footer,
+    Tag::Aside,
+    Tag::Form,
+    Tag::Main,
+    Tag::Article,
+    Tag::Section,
+    Tag::Table,
+    Tag::Ul,
+    Tag::Ol,
+    Tag::Dl,
+    Tag::Figure,
+    Tag::Dialog,
+    Tag::Blockquote,
+    Tag::Pre,
+    Tag::Details,
+    Tag::Select,
+];
+
+/// The number of signs that an element can have: classes of names, and tags.
+pub(super) const SIGNS: usize = NameClass::LABELS.len() + TAGS.len();
+
+const _: () = assert!(SIGNS <= u128::BITS as usize);
+
+/// The label of a sign, for explanations and for the fit.
+pub(super) fn label(sign: usize) -> String {
+    let classes = NameClass::LABELS.len();
+    match NameClass::LABELS.get(sign) {
+        Some(label) => (*label).to_owned(),
+        None => TAGS
+            .get(sign - classes)
+            .map_or_else(String::new, |tag| format!("<{}>", tag.name())),
+    }
+}
+
+/// The signs of an element, one bit each.
+pub(super) fn signs(tag: Tag, names: &str) -> u128 {
+    let mut signs = 0;
+    if !names.is_empty() {
+        each_word(names, |word| {
+            if let Some(class) = NameClass::of(word) {
+                signs |= 1 << class as u8;
+            }
+        });
+    }
+    if let Some(place) = TAGS.iter().position(|&sign| sign == tag) {
+        signs |= 1 << (NameClass::LABELS.len() + place);
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(tag: Tag, names: &str) -> Vec<String> {
+        let signs = signs(tag, names);
+        (0..SIGNS)
+            .filter(|sign| signs >> sign & 1 == 1)
+            .map(label)
+            .collect()
+    }
+
+    #[test]
+    fn names_and_tags_are_signs() {
+        assert_eq!(
+            labels(Tag::Aside, "cookie-banner__postBody"),
+            ["cookie", "banner", "post", "content", "<aside>"]
+        );
+        assert_eq!(labels(Tag::Div, "otter"), Vec::<String>::new());
+    }
+}
