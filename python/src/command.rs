@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use cento::{Captured, CommandError, Session, StepProgress, run_command};
 use cento_find::{Findings, LocalExecutor};
+use cento_store::LocalBuilds;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -85,7 +86,12 @@ fn watch(
     std::thread::Builder::new()
         .name("cento".to_owned())
         .spawn(move || {
-            let outcome = run_command(words, &of_thread, Rc::new(LocalExecutor));
+            let outcome = run_command(
+                words,
+                &of_thread,
+                Rc::new(LocalExecutor),
+                Rc::new(LocalBuilds),
+            );
             // Nobody receives it after a second signal.
             let _ = sender.send(outcome);
         })?;

@@ -1,72 +1,92 @@
-//! A command that hands out its flows instead of running them.
+//! A command that hands out its flows, and the tasks of indexing, instead of running them.
 //!
 //! ```text
 //!   Python                         thread of the command
 //!   FlowServer(words)  ──────────▶ parse, open the corpus, …
-//!   next_flow()        ◀────────── Workplace::run reaches a flow that is not cached
+//!   next_step()        ◀────────── Workplace::run reaches a flow that is not cached,
+//!                                  or Build::run a corpus that is not complete
 //!   run_map(…), …      ─ request ▶ Registry::run_map(…)      as often as needed
 //!                      ◀─ answer ─
-//!   finish(report)     ──────────▶ summary, run.json, the next flow …
-//!   next_flow() = None ◀────────── the command has ended
+//!   finish(report)     ──────────▶ summary, run.json, the next step …
+//!   next_step() = None ◀────────── the command has ended
 //! ```
 //!
-//! Both sides of a cluster use it. The driver asks for each flow, has its tasks run elsewhere, and
-//! finishes it with a report. A worker runs the same command up to the same flow, which is the
-//! first that is not cached, and runs tasks of it. So no analysis has to know how its functions
-//! reach another machine.
+//! Both sides of a cluster use it. The driver asks for each step, has its tasks run elsewhere, and
+//! finishes it with a report. A worker runs the same command up to the same step, which is the
+//! first that is not done, and runs tasks of it. So no analysis has to know how its functions reach
+//! another machine.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cento::{Captured, CommandError, Session, run_command};
 use cento_find::FlowExecutor;
-use cento_flow::{Buffers, Flow, MemoryBudget, RunReport, Runner, TableReport, TaskLimits};
+use cento_flow::{Flow, RunReport, Runner, TableReport, TaskLimits, TaskRows};
+use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::command::captured_dict;
 use crate::errors;
+use crate::task_output::TaskOutput;
 
 /// How often a waiting call looks for signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// What a flow is asked to do.
-enum FlowRequest {
+/// Bytes of memory: what a task may use, and what its output may occupy in the end.
+type TaskMemory = (u64, u64);
+
+/// What a step is asked to do.
+enum StepRequest {
     Map {
         stage: String,
         task: usize,
-        states: BTreeMap<String, Vec<u8>>,
-        memory: u64,
+        states: BTreeMap<String, PyBackedBytes>,
+        memory: TaskMemory,
     },
     Reduce {
         stage: String,
         partition: usize,
-        buffers: Vec<Vec<u8>>,
-        states: BTreeMap<String, Vec<u8>>,
-        memory: u64,
+        buffers: Vec<PyBackedBytes>,
+        states: BTreeMap<String, PyBackedBytes>,
+        memory: TaskMemory,
     },
     Merge {
         state: String,
-        parts: Vec<Vec<u8>>,
+        parts: Vec<PyBackedBytes>,
     },
+    /// Write a table from the rows that arrive, until there are none. If the sender is dropped
+    /// before, the table is not written.
     Write {
         table: String,
-        parts: Vec<Vec<u8>>,
-        threads: usize,
+        rows: Receiver<Option<PyBackedBytes>>,
     },
     Finish(Box<RunReport>),
+    /// Run a task of indexing.
+    RunTask {
+        task: u32,
+        memory: u64,
+    },
+    /// Publish finished tasks of indexing.
+    Commit(Vec<FinishedTask>),
+    FinishIndex,
 }
 
 /// What the thread of the command says.
-enum FlowEvent {
+enum StepEvent {
     /// It has reached a flow.
     Flow(Box<FlowFacts>),
-    Buffers(Result<Buffers, cento_flow::Error>),
+    /// It has reached the tasks of a corpus, and these are unfinished.
+    Index(PathBuf, Vec<u32>),
+    Finished(cento_store::Result<FinishedTask>),
+    Committed(cento_store::Result<()>),
+    Rows(Result<TaskRows, cento_flow::Error>),
     State(Result<Vec<u8>, cento_flow::Error>),
     Table(Result<TableReport, cento_flow::Error>),
     /// It has ended.
@@ -77,86 +97,133 @@ enum FlowEvent {
 struct FlowFacts {
     flow: Flow,
     tables: PathBuf,
-    threads: usize,
-    memory: u64,
+    /// The bytes of each of its states.
+    states: BTreeMap<String, u64>,
 }
 
-/// Answers requests about a flow until it is finished.
+/// Answers requests about a step until it is finished.
 struct ServingExecutor {
-    events: Sender<FlowEvent>,
-    requests: Receiver<FlowRequest>,
+    events: Sender<StepEvent>,
+    requests: Receiver<StepRequest>,
+    is_worker: bool,
+}
+
+impl BuildExecutor for ServingExecutor {
+    fn execute(&self, tasks: &BuildTasks<'_>) -> cento_store::Result<()> {
+        use cento_store::Error;
+        // No other process can read what only this one can.
+        if tasks.has_streams() {
+            return tasks.run_here();
+        }
+        let facts = StepEvent::Index(tasks.corpus().to_owned(), tasks.unfinished());
+        self.events.send(facts).map_err(|_| Error::Cancelled)?;
+        loop {
+            let event = match self.requests.recv().map_err(|_| Error::Cancelled)? {
+                StepRequest::RunTask { task, memory } => {
+                    StepEvent::Finished(tasks.run_task(task, memory))
+                }
+                StepRequest::Commit(finished) => StepEvent::Committed(tasks.commit(&finished)),
+                StepRequest::FinishIndex => return Ok(()),
+                _ => {
+                    let message = "a flow was asked of a command that indexes";
+                    return Err(Error::Internal(message.to_owned()));
+                }
+            };
+            self.events.send(event).map_err(|_| Error::Cancelled)?;
+        }
+    }
+
+    fn is_worker(&self) -> bool {
+        self.is_worker
+    }
 }
 
 impl FlowExecutor for ServingExecutor {
     fn execute(&self, runner: &Runner<'_>, flow: &Flow) -> cento_find::Result<RunReport> {
-        let cancelled = |_| cento_find::Error::from(cento_flow::Error::Cancelled);
+        use cento_flow::Error;
         let facts = FlowFacts {
             flow: flow.clone(),
             tables: runner.tables.clone(),
-            threads: runner.threads,
-            memory: runner.memory,
+            states: runner.registry.state_sizes(flow),
         };
-        let sent = self.events.send(FlowEvent::Flow(Box::new(facts)));
-        sent.map_err(|_| cento_flow::Error::Cancelled)?;
+        let sent = self.events.send(StepEvent::Flow(Box::new(facts)));
+        sent.map_err(|_| Error::Cancelled)?;
         loop {
             // The server was dropped: nobody waits for the command any more.
-            let request = self.requests.recv().map_err(cancelled)?;
-            let limits = |memory: u64| TaskLimits {
-                memory: memory.max(MemoryBudget::MINIMUM_PER_THREAD),
-                progress: Arc::clone(&runner.progress),
-            };
-            let registry = runner.registry;
+            let request = self.requests.recv().map_err(|_| Error::Cancelled)?;
             let event = match request {
-                FlowRequest::Map {
-                    stage,
-                    task,
-                    states,
-                    memory,
-                } => FlowEvent::Buffers(registry.run_map(
-                    flow,
-                    &stage,
-                    task,
-                    &states,
-                    &limits(memory),
-                )),
-                FlowRequest::Reduce {
-                    stage,
-                    partition,
-                    buffers,
-                    states,
-                    memory,
-                } => {
-                    let parts: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
-                    let limits = limits(memory);
-                    let done =
-                        registry.run_reduce(flow, &stage, partition, &parts, &states, &limits);
-                    FlowEvent::Buffers(done)
-                }
-                FlowRequest::Merge { state, parts } => {
-                    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-                    FlowEvent::State(registry.merge_states(flow, &state, &parts))
-                }
-                FlowRequest::Write {
-                    table,
-                    parts,
-                    threads,
-                } => {
-                    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-                    FlowEvent::Table(registry.write_table(&runner.tables, &table, &parts, threads))
-                }
-                FlowRequest::Finish(report) => return Ok(*report),
+                StepRequest::Finish(report) => return Ok(*report),
+                request => answer(runner, flow, request)?,
             };
-            let sent = self.events.send(event);
-            sent.map_err(|_| cento_flow::Error::Cancelled)?;
+            self.events.send(event).map_err(|_| Error::Cancelled)?;
         }
     }
 }
 
+/// Does what a flow is asked to do.
+fn answer(
+    runner: &Runner<'_>,
+    flow: &Flow,
+    request: StepRequest,
+) -> Result<StepEvent, cento_flow::Error> {
+    let registry = runner.registry;
+    let limits = |(memory, output): TaskMemory| TaskLimits {
+        memory,
+        output,
+        temp: std::env::temp_dir(),
+        progress: Arc::clone(&runner.progress),
+    };
+    Ok(match request {
+        StepRequest::Map {
+            stage,
+            task,
+            states,
+            memory,
+        } => StepEvent::Rows(registry.run_map(flow, &stage, task, &states, &limits(memory))),
+        StepRequest::Reduce {
+            stage,
+            partition,
+            buffers,
+            states,
+            memory,
+        } => {
+            let parts: Vec<&[u8]> = buffers.iter().map(AsRef::as_ref).collect();
+            let limits = limits(memory);
+            let done = registry.run_reduce(flow, &stage, partition, &parts, &states, &limits);
+            StepEvent::Rows(done)
+        }
+        StepRequest::Merge { state, parts } => {
+            let parts: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
+            StepEvent::State(registry.merge_states(flow, &state, &parts))
+        }
+        StepRequest::Write { table, rows } => {
+            let mut ended = false;
+            let mut next = move || {
+                if ended {
+                    return Ok(None);
+                }
+                let rows = rows.recv().map_err(|_| cento_flow::Error::Cancelled)?;
+                ended = rows.is_none();
+                Ok(rows.map(|rows| rows.to_vec()))
+            };
+            let folder = &runner.tables;
+            let written = registry.write_table(folder, &table, &mut next, &runner.progress);
+            StepEvent::Table(written)
+        }
+        _ => {
+            let message = "indexing was asked of a command that runs a flow";
+            return Err(cento_flow::Error::InvalidFlow(message.to_owned()));
+        }
+    })
+}
+
 /// The ends of both channels on the side of Python, and the outcome of the command.
 struct FlowConnection {
-    events: Receiver<FlowEvent>,
-    requests: Sender<FlowRequest>,
+    events: Receiver<StepEvent>,
+    requests: Sender<StepRequest>,
     ended: Option<Result<(u8, Captured), CommandError>>,
+    /// Where the rows of the table go that is being written.
+    table: Option<SyncSender<Option<PyBackedBytes>>>,
 }
 
 /// A command that hands out its flows.
@@ -174,7 +241,7 @@ impl FlowServer {
     }
 
     /// Waits for the next event, without the GIL, and looks for signals.
-    fn wait(&self, py: Python<'_>) -> PyResult<FlowEvent> {
+    fn wait(&self, py: Python<'_>) -> PyResult<StepEvent> {
         loop {
             let waited = py.detach(|| self.lock().events.recv_timeout(POLL));
             match waited {
@@ -191,73 +258,38 @@ impl FlowServer {
         }
     }
 
-    fn ask(&self, py: Python<'_>, request: FlowRequest) -> PyResult<FlowEvent> {
+    fn ask(&self, py: Python<'_>, request: StepRequest) -> PyResult<StepEvent> {
         let sent = self.lock().requests.send(request);
         sent.map_err(|_| errors::usage(py, "the command has ended"))?;
         self.wait(py)
     }
 
-    fn buffers<'py>(&self, py: Python<'py>, request: FlowRequest) -> PyResult<Bound<'py, PyDict>> {
+    fn rows(&self, py: Python<'_>, request: StepRequest) -> PyResult<TaskOutput> {
         match self.ask(py, request)? {
-            FlowEvent::Buffers(Ok(buffers)) => dict_of(py, &buffers),
-            FlowEvent::Buffers(Err(error)) => Err(errors::of_flow(py, error)),
+            StepEvent::Rows(Ok(rows)) => Ok(TaskOutput::new(rows)),
+            StepEvent::Rows(Err(error)) => Err(errors::of_flow(py, error)),
             other => Err(unexpected(py, other)),
         }
     }
 }
 
 /// The command failed instead of answering, for example because it was cancelled.
-fn unexpected(py: Python<'_>, event: FlowEvent) -> PyErr {
+fn unexpected(py: Python<'_>, event: StepEvent) -> PyErr {
     match event {
-        FlowEvent::End(outcome) => match *outcome {
+        StepEvent::End(outcome) => match *outcome {
             Err(error) => errors::of_command(py, &error),
             Ok(_) => errors::usage(py, "the command has ended"),
         },
-        _ => errors::usage(py, "a flow has to be requested with next_flow() first"),
+        _ => errors::usage(py, "a step has to be requested with next_step() first"),
     }
-}
-
-fn dict_of<'py>(py: Python<'py>, buffers: &Buffers) -> PyResult<Bound<'py, PyDict>> {
-    let result = PyDict::new(py);
-    let shuffles = PyDict::new(py);
-    for (name, parts) in &buffers.shuffles {
-        let parts: Vec<_> = parts.iter().map(|part| PyBytes::new(py, part)).collect();
-        shuffles.set_item(name, parts)?;
-    }
-    result.set_item("shuffles", shuffles)?;
-    for (kind, values) in [("tables", &buffers.tables), ("states", &buffers.states)] {
-        let named = PyDict::new(py);
-        for (name, bytes) in values {
-            named.set_item(name, PyBytes::new(py, bytes))?;
-        }
-        result.set_item(kind, named)?;
-    }
-    result.set_item("counters", buffers.counters.clone())?;
-    result.set_item("rows", buffers.rows.clone())?;
-    Ok(result)
-}
-
-/// Copies bytes from Python, so that the thread of the command can use them without the GIL.
-fn bytes_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    Ok(value.cast::<PyBytes>()?.as_bytes().to_vec())
-}
-
-fn all_bytes(values: &[Bound<'_, PyAny>]) -> PyResult<Vec<Vec<u8>>> {
-    values.iter().map(bytes_of).collect()
-}
-
-fn named_bytes(values: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Vec<u8>>> {
-    let items = values.iter();
-    items
-        .map(|(name, value)| Ok((name.extract()?, bytes_of(&value)?)))
-        .collect()
 }
 
 #[pymethods]
 impl FlowServer {
-    /// Starts a command. It runs until it needs a flow, and waits there.
+    /// Starts a command. It runs until it needs a step, and waits there. A worker joins the index
+    /// that its driver has started.
     #[new]
-    fn new(words: Vec<OsString>, quiet: bool) -> PyResult<FlowServer> {
+    fn new(words: Vec<OsString>, quiet: bool, is_worker: bool) -> PyResult<FlowServer> {
         let session = Session::capturing(quiet);
         let (event_sender, events) = channel();
         let (requests, request_receiver) = channel();
@@ -269,9 +301,11 @@ impl FlowServer {
                 let executor = Rc::new(ServingExecutor {
                     events: event_sender.clone(),
                     requests: request_receiver,
+                    is_worker,
                 });
-                let outcome = run_command(words, &of_thread, executor);
-                let _ = event_sender.send(FlowEvent::End(Box::new(outcome)));
+                let builds = Rc::clone(&executor);
+                let outcome = run_command(words, &of_thread, executor, builds);
+                let _ = event_sender.send(StepEvent::End(Box::new(outcome)));
             })?;
         Ok(FlowServer {
             session,
@@ -279,66 +313,74 @@ impl FlowServer {
                 events,
                 requests,
                 ended: None,
+                table: None,
             }),
         })
     }
 
-    /// Waits for the next flow, and returns it as JSON with the folder of its tables, the threads
-    /// and the memory. None if the command has ended.
-    fn next_flow(&self, py: Python<'_>) -> PyResult<Option<(String, PathBuf, usize, u64)>> {
+    /// Waits for the next step. None if the command has ended. A flow is a dict with `flow` (as
+    /// JSON), `tables` (their folder) and `states` (the bytes of each). An index is a dict with
+    /// `corpus` and `tasks` (the numbers of those that are unfinished).
+    fn next_step<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if self.lock().ended.is_some() {
             return Ok(None);
         }
+        let step = PyDict::new(py);
         match self.wait(py)? {
-            FlowEvent::Flow(facts) => {
-                let flow = serde_json::json!(facts.flow).to_string();
-                Ok(Some((flow, facts.tables, facts.threads, facts.memory)))
+            StepEvent::Flow(facts) => {
+                step.set_item("flow", serde_json::json!(facts.flow).to_string())?;
+                step.set_item("tables", facts.tables)?;
+                step.set_item("states", facts.states)?;
             }
-            FlowEvent::End(outcome) => {
+            StepEvent::Index(corpus, tasks) => {
+                step.set_item("corpus", corpus)?;
+                step.set_item("tasks", tasks)?;
+            }
+            StepEvent::End(outcome) => {
                 self.lock().ended = Some(*outcome);
-                Ok(None)
+                return Ok(None);
             }
-            other => Err(unexpected(py, other)),
+            other => return Err(unexpected(py, other)),
         }
+        Ok(Some(step))
     }
 
-    /// Runs one task of a map.
-    fn run_map<'py>(
+    /// Runs one task of a map. `memory` is what it may use, and what its output may occupy.
+    fn run_map(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         stage: String,
         task: usize,
-        states: &Bound<'py, PyDict>,
-        memory: u64,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let states = named_bytes(states)?;
-        let request = FlowRequest::Map {
+        states: BTreeMap<String, PyBackedBytes>,
+        memory: TaskMemory,
+    ) -> PyResult<TaskOutput> {
+        let request = StepRequest::Map {
             stage,
             task,
             states,
             memory,
         };
-        self.buffers(py, request)
+        self.rows(py, request)
     }
 
     /// Runs a reduce over one partition.
-    fn run_reduce<'py>(
+    fn run_reduce(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         stage: String,
         partition: usize,
-        buffers: Vec<Bound<'py, PyAny>>,
-        states: &Bound<'py, PyDict>,
-        memory: u64,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let request = FlowRequest::Reduce {
+        buffers: Vec<PyBackedBytes>,
+        states: BTreeMap<String, PyBackedBytes>,
+        memory: TaskMemory,
+    ) -> PyResult<TaskOutput> {
+        let request = StepRequest::Reduce {
             stage,
             partition,
-            buffers: all_bytes(&buffers)?,
-            states: named_bytes(states)?,
+            buffers,
+            states,
             memory,
         };
-        self.buffers(py, request)
+        self.rows(py, request)
     }
 
     /// Merges the states of tasks.
@@ -346,45 +388,89 @@ impl FlowServer {
         &self,
         py: Python<'py>,
         state: String,
-        parts: Vec<Bound<'py, PyAny>>,
+        parts: Vec<PyBackedBytes>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let parts = all_bytes(&parts)?;
-        match self.ask(py, FlowRequest::Merge { state, parts })? {
-            FlowEvent::State(Ok(bytes)) => Ok(PyBytes::new(py, &bytes)),
-            FlowEvent::State(Err(error)) => Err(errors::of_flow(py, error)),
+        match self.ask(py, StepRequest::Merge { state, parts })? {
+            StepEvent::State(Ok(bytes)) => Ok(PyBytes::new(py, &bytes)),
+            StepEvent::State(Err(error)) => Err(errors::of_flow(py, error)),
             other => Err(unexpected(py, other)),
         }
     }
 
-    /// Writes a table from the rows of all tasks, and returns its report as JSON.
-    fn write_table(
-        &self,
-        py: Python<'_>,
-        table: String,
-        parts: Vec<Bound<'_, PyAny>>,
-        threads: usize,
-    ) -> PyResult<String> {
-        let parts = all_bytes(&parts)?;
-        let request = FlowRequest::Write {
-            table,
-            parts,
-            threads,
-        };
-        match self.ask(py, request)? {
-            FlowEvent::Table(Ok(report)) => Ok(serde_json::json!(report).to_string()),
-            FlowEvent::Table(Err(error)) => Err(errors::of_flow(py, error)),
+    /// Begins to write a table.
+    fn begin_table(&self, py: Python<'_>, table: String) -> PyResult<()> {
+        // At most one buffer waits while another is encoded.
+        let (sender, rows) = sync_channel(1);
+        let mut connection = self.lock();
+        connection.table = Some(sender);
+        let sent = connection.requests.send(StepRequest::Write { table, rows });
+        sent.map_err(|_| errors::usage(py, "the command has ended"))
+    }
+
+    /// Adds the rows of the next task to the table that is being written. Waits until those before
+    /// are encoded.
+    fn add_rows(&self, py: Python<'_>, rows: PyBackedBytes) -> PyResult<()> {
+        let table = self.lock().table.clone();
+        let table = table.ok_or_else(|| errors::usage(py, "no table is being written"))?;
+        // If the table cannot be written, `end_table` raises why.
+        let _ = py.detach(|| table.send(Some(rows)));
+        Ok(())
+    }
+
+    /// Does not write the table that was begun.
+    fn abort_table(&self, py: Python<'_>) -> PyResult<()> {
+        self.lock().table = None;
+        self.wait(py).map(|_| ())
+    }
+
+    /// Ends the table, and returns its report as JSON.
+    fn end_table(&self, py: Python<'_>) -> PyResult<String> {
+        if let Some(table) = self.lock().table.take() {
+            let _ = py.detach(|| table.send(None));
+        }
+        match self.wait(py)? {
+            StepEvent::Table(Ok(report)) => Ok(serde_json::json!(report).to_string()),
+            StepEvent::Table(Err(error)) => Err(errors::of_flow(py, error)),
             other => Err(unexpected(py, other)),
         }
     }
 
-    /// Finishes the flow with its report, as JSON. The command goes on to its next flow.
+    /// Runs one task of an index on a worker, and returns what its driver has to commit, as JSON.
+    fn run_task(&self, py: Python<'_>, task: u32, memory: u64) -> PyResult<String> {
+        match self.ask(py, StepRequest::RunTask { task, memory })? {
+            StepEvent::Finished(Ok(finished)) => Ok(serde_json::json!(finished).to_string()),
+            StepEvent::Finished(Err(error)) => Err(errors::of_library(py, error)),
+            other => Err(unexpected(py, other)),
+        }
+    }
+
+    /// Publishes tasks of an index that workers have finished.
+    fn commit_tasks(&self, py: Python<'_>, finished: Vec<String>) -> PyResult<()> {
+        let parse = |json: &String| serde_json::from_str(json);
+        let finished: Result<Vec<FinishedTask>, _> = finished.iter().map(parse).collect();
+        let finished =
+            finished.map_err(|error| errors::usage(py, &format!("invalid task: {error}")))?;
+        match self.ask(py, StepRequest::Commit(finished))? {
+            StepEvent::Committed(Ok(())) => Ok(()),
+            StepEvent::Committed(Err(error)) => Err(errors::of_library(py, error)),
+            other => Err(unexpected(py, other)),
+        }
+    }
+
+    /// Finishes the index, all tasks of which are committed.
+    fn finish_index(&self, py: Python<'_>) -> PyResult<()> {
+        let sent = self.lock().requests.send(StepRequest::FinishIndex);
+        sent.map_err(|_| errors::usage(py, "the command has ended"))
+    }
+
+    /// Finishes the flow with its report, as JSON. The command goes on to its next step.
     fn finish(&self, py: Python<'_>, report: &str) -> PyResult<()> {
         let report: RunReport = serde_json::from_str(report)
             .map_err(|error| errors::usage(py, &format!("invalid report: {error}")))?;
         let sent = self
             .lock()
             .requests
-            .send(FlowRequest::Finish(Box::new(report)));
+            .send(StepRequest::Finish(Box::new(report)));
         sent.map_err(|_| errors::usage(py, "the command has ended"))
     }
 
@@ -393,7 +479,7 @@ impl FlowServer {
         self.session.cancel();
     }
 
-    /// Returns what the command printed and found, like `run`, after `next_flow` returned None.
+    /// Returns what the command printed and found, like `run`, after `next_step` returned None.
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let ended = self.lock().ended.take();
         match ended {

@@ -3,7 +3,8 @@
 //! - [`command`] runs a command of the command line and returns what it found. All analyses are
 //!   called this way, so their names, defaults, errors and results are those of the program.
 //! - [`table`] hands tables to Python through the Arrow C data interface, without copying them.
-//! - [`flow_server`] hands out the flows of a command, for `cento.ray`.
+//! - [`flow_server`] hands out the flows and the index of a command, for `cento.ray`, and
+//!   [`task_output`] packs what their tasks return.
 //! - [`texts`] and [`detector`] have the functions for single texts.
 //! - [`definition`] describes the command line, from which `python/tools/generate_verbs.py` writes
 //!   the methods of the package.
@@ -23,6 +24,7 @@ mod detector;
 mod errors;
 mod flow_server;
 mod table;
+mod task_output;
 mod texts;
 
 use pyo3::prelude::*;
@@ -44,5 +46,7 @@ fn _cento(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<detector::PyDetector>()?;
     module.add_class::<table::ArrowTable>()?;
     module.add_class::<flow_server::FlowServer>()?;
+    module.add_class::<task_output::TaskOutput>()?;
+    module.add_function(wrap_pyfunction!(task_output::pack, module)?)?;
     Ok(())
 }

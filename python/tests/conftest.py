@@ -32,6 +32,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def archives(made: Path) -> Path:
+    """A folder with several archives, each of which is a task of an index."""
+    folder = made / "archives"
+    folder.mkdir()
+    for archive in sorted((made / "s" / "crawl").iterdir()):
+        for name in ("a", "b", "c"):
+            shutil.copy(archive, folder / f"{name}-{archive.name}")
+    return folder
+
+
 @pytest.fixture()
 def corpus(made: Path, tmp_path: Path) -> cento.Corpus:
     """A copy of the corpus, without findings."""

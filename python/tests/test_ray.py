@@ -1,27 +1,22 @@
-"""Analyses on a Ray cluster of two nodes: the same tables as on threads, also if nodes are lost."""
+"""Indexing and analyses on a Ray cluster of two nodes: the same bytes as on threads."""
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
-import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
 import pytest
 
 import cento
+from ray_support import CALLS, MEMORY, findings_of, settings, tables
 from support import timeless
 
 pytestmark = pytest.mark.full
 ray = pytest.importorskip("ray")
-
-#: Enough for these corpora; the default is for large ones.
-MEMORY = "--memory=256M"
 
 
 @pytest.fixture(scope="module")
@@ -31,33 +26,6 @@ def cluster() -> Iterator[Any]:
     with local_cluster() as cluster:
         ray.init(address=cluster.address, log_to_driver=False)
         yield cluster
-
-
-def settings(**values: Any) -> Any:
-    from cento.ray import ClusterSettings
-
-    return ClusterSettings(task_memory=64 << 20, groups=4, **values)
-
-
-def tables(folder: Path) -> Dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.parquet")}
-
-
-def findings_of(corpus: Path) -> Dict[str, bytes]:
-    return tables(corpus / "findings")
-
-
-CALLS = [
-    ("copies", []),
-    ("overlap", []),
-    ("overlap", ["--replication"]),
-    ("reuse", []),
-    ("quilts", ["--collapse"]),
-    ("phrases", []),
-    ("passages", []),
-    ("detect", ["--labels", "LABELS"]),
-    ("discover", ["--most-frequent", "50", "-o", "OUTPUT"]),
-]
 
 
 @pytest.mark.parametrize(("verb", "words"), CALLS)
@@ -84,65 +52,6 @@ def test_tables_are_those_of_a_local_run(
     # Cached: no flow is run.
     again = cento_ray.run(verb, corpus.path, *filled("there.labels"), settings=settings())
     assert again.findings[-1].cached
-
-
-def test_a_lost_node_changes_nothing(cluster: Any, corpus: cento.Corpus, tmp_path: Path) -> None:
-    from cento import ray as cento_ray
-
-    local = tmp_path / "local.cento"
-    shutil.copytree(corpus.path, local)
-    stages: List[str] = []
-    killed: List[str] = []
-    nodes = [cluster.add_node(num_cpus=1, memory=2 << 30, object_store_memory=100 << 20)]
-
-    def report(line: str) -> None:
-        stage = line.split("  ")[0]
-        if stage not in stages:
-            stages.append(stage)
-            # A node in every fourth stage, without a warning.
-            if len(stages) % 4 == 2 and nodes:
-                cluster.remove_node(nodes.pop(), allow_graceful=False)
-                killed.append(stage)
-                nodes.append(
-                    cluster.add_node(num_cpus=1, memory=2 << 30, object_store_memory=100 << 20)
-                )
-
-    cento_ray.run("copies", corpus.path, MEMORY, settings=settings(report=report))
-    cento.run("copies", local, MEMORY, progress=False)
-    assert len(killed) >= 2, stages
-    assert findings_of(corpus.path) == findings_of(local)
-    for node in nodes:
-        cluster.remove_node(node)
-
-
-def test_a_lost_worker_changes_nothing(cluster: Any, corpus: cento.Corpus, tmp_path: Path) -> None:
-    from cento import ray as cento_ray
-
-    local = tmp_path / "local.cento"
-    shutil.copytree(corpus.path, local)
-    killed: List[int] = []
-    stop = threading.Event()
-
-    def kill_workers() -> None:
-        while not stop.wait(0.4):
-            listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True)
-            for line in listed.stdout.splitlines():
-                pid, _, name = line.strip().partition(" ")
-                if name.startswith("ray::_map") or name.startswith("ray::_reduce"):
-                    os.kill(int(pid), signal.SIGKILL)
-                    killed.append(int(pid))
-                    break
-
-    thread = threading.Thread(target=kill_workers)
-    thread.start()
-    try:
-        cento_ray.run("quilts", corpus.path, MEMORY, settings=settings())
-    finally:
-        stop.set()
-        thread.join()
-    cento.run("quilts", local, MEMORY, progress=False)
-    assert killed
-    assert findings_of(corpus.path) == findings_of(local)
 
 
 def test_a_rerun_resumes_after_the_driver_was_lost(
@@ -191,3 +100,100 @@ def test_the_module_is_a_program(cluster: Any, corpus: cento.Corpus, tmp_path: P
     assert done.returncode == 0, done.stderr
     expected = cento.run("overlap", local, "--memory=4G", progress=False).text
     assert done.stdout.replace(str(corpus.path), "X") == expected.replace(str(local), "X")
+
+
+def corpus_bytes(folder: Path) -> Dict[str, bytes]:
+    """All files of a corpus, without its lock and its findings."""
+    files = (file for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
+    own = (file for file in files if "findings" not in file.relative_to(folder).parts)
+    return {str(file.relative_to(folder)): file.read_bytes() for file in own}
+
+
+def test_a_corpus_is_that_of_a_local_index(
+    cluster: Any, made: Path, archives: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From relative paths, in several tasks and parts, first a new corpus and then an added one."""
+    from cento import ray as cento_ray
+
+    monkeypatch.chdir(made)
+    small = ["--part-size=64K", "--max-page=1M", "--memory=256M"]
+    here, there = tmp_path / "here.cento", tmp_path / "there.cento"
+    facts: List[Any] = []
+    for inputs in [["archives"], ["archives", "s/crawl", "s/originals", "--add"]]:
+        cento.run("index", *inputs, "-o", here, *small, progress=False)
+        output = cento_ray.index(inputs, there, *small, settings=settings(on_stage=facts.append))
+        assert "pages kept" in output.text
+        assert corpus_bytes(there) == corpus_bytes(here) != {}
+    assert facts[0]["tasks"] > 1 and facts[1]["tasks"] > 1
+    parts = json.loads((there / "manifest.json").read_text())["parts"]
+    assert len(parts) > len({part["task"] for part in parts}), "no task has several parts"
+    # Errors are those of the program.
+    with pytest.raises(cento.UsageError):
+        cento_ray.index(["archives"], there, *small, settings=settings())
+
+
+def test_an_interrupted_index_resumes(cluster: Any, archives: Path, tmp_path: Path) -> None:
+    """What is committed before the driver is lost is not read again, here or on a cluster."""
+    from cento import _ray_index
+    from cento import ray as cento_ray
+
+    words = ["--part-size=64K", "--max-page=1M", "--memory=256M"]
+    here, there = tmp_path / "here.cento", tmp_path / "there.cento"
+    cento.run("index", archives, "-o", here, *words, progress=False)
+
+    class Lost(Exception):
+        pass
+
+    def lose(line: str) -> None:
+        raise Lost
+
+    seconds, _ray_index.COMMIT_SECONDS = _ray_index.COMMIT_SECONDS, 0.0
+    try:
+        with pytest.raises(Lost):
+            cento_ray.index([archives], there, *words, settings=settings(report=lose, in_flight=1))
+    finally:
+        _ray_index.COMMIT_SECONDS = seconds
+    before = {part["task"] for part in json.loads((there / "manifest.json").read_text())["parts"]}
+    text = cento_ray.index([archives], there, *words, settings=settings()).text
+    assert len(before) == 1 and "resumed" in text
+    assert corpus_bytes(there) == corpus_bytes(here)
+
+
+def test_a_scan_indexes_on_the_cluster(cluster: Any, made: Path, tmp_path: Path) -> None:
+    from cento import ray as cento_ray
+
+    here, there = tmp_path / "here.cento", tmp_path / "there.cento"
+    facts: List[Any] = []
+    words = ["scan", made / "s" / "crawl", MEMORY, "--only", "copies", "-o"]
+    cento_ray.run(*words, there, settings=settings(on_stage=facts.append))
+    cento.run(*words, here, progress=False)
+    assert facts[0]["name"] == "index" and len(facts) > 1
+    assert corpus_bytes(there).keys() == corpus_bytes(here).keys()
+    assert tables(there) == tables(here)
+
+
+def test_a_task_that_no_node_can_run_is_an_error(cluster: Any, corpus: cento.Corpus) -> None:
+    from cento import ray as cento_ray
+    from cento.ray import ClusterSettings
+
+    with pytest.raises(cento.Error, match="no node has more"):
+        cento_ray.run(
+            "copies", corpus.path, MEMORY, settings=ClusterSettings(task_memory=1 << 40)
+        )
+
+
+def test_the_script_starts_a_cluster_of_two_nodes(corpus: cento.Corpus, tmp_path: Path) -> None:
+    """The way of the documentation: a cluster in one terminal, a command in another."""
+    script = Path(__file__).parent.parent / "tools" / "local_cluster.py"
+    server = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        words = ["overlap", str(corpus.path), "--address", address, "--task-memory", "64"]
+        line = [sys.executable, "-m", "cento.ray", *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        assert "dashboard" in done.stderr or "of" in done.stderr
+    finally:
+        server.terminate()
+        assert server.wait(60) == 0

@@ -57,7 +57,7 @@ pub fn inode(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Returns 16 hexadecimal digits that cannot be guessed.
-fn random_name() -> String {
+pub fn random_name() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     // The standard library seeds this with random numbers of the operating system.
     let mut hasher = RandomState::new().build_hasher();

@@ -25,8 +25,9 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::registry::{ExtendTable, RowSource};
+use crate::registry::ExtendTable;
 use crate::table::decode;
+use crate::task_output::Contribution;
 use crate::threads::on_threads;
 
 /// Rows of a row group. Small enough that a few decoded row groups need little memory, large enough
@@ -50,11 +51,22 @@ pub struct TableReport {
     pub blake3: String,
 }
 
+/// Returns the rows of the next task, and None after the last one.
+type NextRows<'a> = &'a mut (dyn FnMut() -> Result<Option<Vec<u8>>> + Send);
+
+/// Where the rows of a table come from.
+pub(crate) enum TableSource<'a> {
+    /// Tasks of this process.
+    Tasks(&'a [Contribution]),
+    /// A cluster, which moves the rows of one task after the other here.
+    Pulled(NextRows<'a>),
+}
+
 /// Cuts the rows of a table into row groups.
-struct RowGroupCutter<'a> {
-    name: &'a str,
-    rows: RowSource<'a>,
-    extend: Option<&'a ExtendTable>,
+struct RowGroupCutter<'n, 'a> {
+    name: &'n str,
+    rows: TableSource<'a>,
+    extend: Option<&'n ExtendTable>,
     /// The task that is read, and the number of its chunks or ranges that were read.
     next: usize,
     piece: usize,
@@ -65,18 +77,17 @@ struct RowGroupCutter<'a> {
     schema: Option<SchemaRef>,
 }
 
-impl RowGroupCutter<'_> {
+impl RowGroupCutter<'_, '_> {
     /// Loads the batches of the next chunk or range. `None` after the last one.
     fn load(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         let failed = |error| Error::table(self.name.as_ref(), &error);
         loop {
-            let batches = match self.rows {
-                RowSource::Buffers(buffers) => match buffers.get(self.next) {
-                    Some(buffer) if self.piece == 0 => Some(decode(buffer).map_err(failed)?),
-                    Some(_) => None,
+            let batches = match &mut self.rows {
+                TableSource::Pulled(next) => match next()? {
+                    Some(buffer) => Some(decode(&buffer).map_err(failed)?),
                     None => return Ok(None),
                 },
-                RowSource::Tasks(tasks) => {
+                TableSource::Tasks(tasks) => {
                     let Some(task) = tasks.get(self.next) else {
                         return Ok(None);
                     };
@@ -221,7 +232,7 @@ struct Appender {
 pub(crate) fn write_table(
     folder: &Path,
     name: &str,
-    rows: RowSource<'_>,
+    rows: TableSource<'_>,
     extend: Option<&ExtendTable>,
     threads: usize,
     progress: &Progress,
@@ -245,7 +256,7 @@ fn write_rows(
     output: Output,
     path: &Path,
     name: &str,
-    (rows, extend): (RowSource<'_>, Option<&ExtendTable>),
+    (rows, extend): (TableSource<'_>, Option<&ExtendTable>),
     threads: usize,
     progress: &Progress,
 ) -> Result<(Output, u64)> {
@@ -421,10 +432,11 @@ mod tests {
                 writer.into_inner().unwrap()
             })
             .collect();
-        let buffers: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
+        let mut blobs = blobs.into_iter();
+        let mut next = || Ok(blobs.next());
         let mut cutter = RowGroupCutter {
             name: "test",
-            rows: RowSource::Buffers(&buffers),
+            rows: TableSource::Pulled(&mut next),
             extend: None,
             next: 0,
             piece: 0,

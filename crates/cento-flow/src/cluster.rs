@@ -5,77 +5,176 @@
 //!   run_map(flow, stage, 4) ──▶ one buffer per partition ─┴─ the cluster ─▶ run_reduce(flow, …)
 //! ```
 //!
-//! The functions and the tables are the same as in a local run; the cluster only moves buffers. The
-//! output of a task is in memory, because it has to be moved. A partition that exceeds the budget
-//! is sorted on disk.
+//! The functions and the tables are the same as in a local run; the cluster only moves buffers. A
+//! task keeps to the memory that it was given:
+//!
+//! ```text
+//!   ├── input buffers ──┼── states, twice ──┼── output ──┼── sorting ──┼── everything else ──┤
+//!        the caller's        serialised       a quarter     a quarter     a half of the rest
+//!                            and in use
+//! ```
+//!
+//! A partition that exceeds its share is sorted on disk, and so is output that exceeds its share,
+//! from where [`TaskRows::read`] returns it one partition at a time.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::assemble::{TableReport, write_table};
-use crate::budget::{MemoryBudget, Shares};
+use crate::assemble::{TableReport, TableSource, write_table};
+use crate::budget::{Lease, MemoryBudget, Shares};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::flow::{Flow, StageInput};
+use crate::flow::{Flow, Stage, StageInput};
 use crate::progress::Progress;
 use crate::registry::{Registry, RowSource};
 use crate::sink::{Placement, RunResources, TaskSink};
+use crate::spill::TaskFile;
 use crate::state::States;
 use crate::task_output::TaskOutput;
 
-/// The output of a single task.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Buffers {
-    /// For each shuffle that the stage writes, one buffer for each partition, with rows in no
-    /// particular order.
-    pub shuffles: BTreeMap<String, Vec<Vec<u8>>>,
-    /// For each table that the stage writes, the rows of the task. [`Registry::write_table`] writes
-    /// those of all tasks as one table.
-    pub tables: BTreeMap<String, Vec<u8>>,
-    /// For each state that the stage writes, the state of this task. [`Registry::merge_states`]
-    /// merges those of all tasks.
-    pub states: BTreeMap<String, Vec<u8>>,
-    /// The number of rows for each shuffle and table.
-    pub rows: BTreeMap<String, u64>,
-    /// The counters of the task. An iteration ends after a round in which the sum over all tasks is
-    /// zero.
-    pub counters: BTreeMap<String, u64>,
-}
-
-/// The memory of a single task, and the switch that cancels it.
+/// The memory of a single task, its folder, and the switch that cancels it.
 #[derive(Debug, Clone)]
 pub struct TaskLimits {
-    /// Bytes of memory for sorting.
+    /// Bytes of memory for everything that the task holds, including its input and its states.
     pub memory: u64,
+    /// How many of these bytes its output may occupy when it has ended. The rest is in a file.
+    pub output: u64,
+    /// The folder for temporary files.
+    pub temp: PathBuf,
     /// Cancels the task.
     pub progress: Arc<Progress>,
 }
 
+/// What a running task uses, and the share of memory that its threads always have.
+struct TaskResources {
+    resources: RunResources,
+    _shares: Lease,
+}
+
 impl TaskLimits {
-    fn resources(&self) -> Result<RunResources> {
-        let budget = MemoryBudget::new(self.memory, 1)?;
-        Ok(RunResources {
-            shares: Shares::new(&budget, 1),
-            budget,
-            progress: Arc::clone(&self.progress),
-            folder: None,
+    /// Divides what `fixed` bytes of input and states leave.
+    fn resources(&self, fixed: u64) -> Result<TaskResources> {
+        let least = MemoryBudget::MINIMUM_PER_THREAD;
+        if self.memory < fixed.saturating_add(least) {
+            return Err(Error::TooLittleMemory {
+                limit: self.memory,
+                needed: fixed.saturating_add(least),
+                reason: format!(" for a task with {fixed} bytes of input and states"),
+            });
+        }
+        let budget = MemoryBudget::new(self.memory - fixed, 1)?;
+        let shares = Shares::new(&budget, 1);
+        Ok(TaskResources {
+            _shares: budget.take(shares.task + shares.sort, "the shares of the thread")?,
+            resources: RunResources {
+                shares,
+                budget,
+                progress: Arc::clone(&self.progress),
+                folder: self.temp.clone(),
+            },
         })
+    }
+}
+
+/// The output of a single task: rows in memory or in a temporary file, states and counters.
+pub struct TaskRows {
+    output: TaskOutput,
+    states: BTreeMap<String, Vec<u8>>,
+}
+
+impl TaskRows {
+    /// The number of rows for each shuffle and table that the task has written to.
+    pub fn rows(&self) -> BTreeMap<String, u64> {
+        let ports = self.output.ports.iter();
+        ports
+            .map(|(name, port)| (name.clone(), port.rows))
+            .collect()
+    }
+
+    /// The counters of the task. An iteration ends after a round in which the sum over all tasks is
+    /// zero.
+    pub fn counters(&self) -> &BTreeMap<String, u64> {
+        &self.output.counters
+    }
+
+    /// For each state that the stage writes, the state of this task. [`Registry::merge_states`]
+    /// merges those of all tasks.
+    pub fn states(&self) -> &BTreeMap<String, Vec<u8>> {
+        &self.states
+    }
+
+    /// Bytes of memory that the rows occupy, as long as this exists.
+    pub fn memory(&self) -> u64 {
+        let leases = self
+            .output
+            .ports
+            .values()
+            .filter_map(|port| port.lease.as_ref());
+        leases.map(Lease::bytes).sum()
+    }
+
+    /// The size of a partition of a shuffle in bytes. A table has one partition.
+    pub fn size(&self, name: &str, partition: usize) -> Result<u64> {
+        let Some(port) = self.output.ports.get(name) else {
+            return Ok(0);
+        };
+        let Some(file) = self.file() else {
+            let chunks = port.chunks.iter();
+            let sizes = chunks.map(|chunk| chunk.partition(partition).len() as u64);
+            return Ok(sizes.sum());
+        };
+        let ranges = file.ranges(name, partition)?;
+        Ok(ranges.iter().map(|range| range.bytes).sum())
+    }
+
+    /// Copies the rows of one partition of a shuffle, in no particular order, or those of a table.
+    /// The buffer has the [size](TaskRows::size) of the partition.
+    pub fn read(&self, name: &str, partition: usize, buffer: &mut [u8]) -> Result<()> {
+        let Some(port) = self.output.ports.get(name) else {
+            return Ok(());
+        };
+        let mismatch = || Error::InvalidFlow(format!("a buffer for `{name}` is too small"));
+        let mut rest = buffer;
+        let Some(file) = self.file() else {
+            for chunk in &port.chunks {
+                let rows = chunk.partition(partition);
+                let (now, later) = rest.split_at_mut_checked(rows.len()).ok_or_else(mismatch)?;
+                now.copy_from_slice(rows);
+                rest = later;
+            }
+            return Ok(());
+        };
+        for range in &file.ranges(name, partition)? {
+            let bytes = range.bytes as usize;
+            let (now, later) = rest.split_at_mut_checked(bytes).ok_or_else(mismatch)?;
+            file.read(range, now)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// The file with the rows, unless they are in memory.
+    fn file(&self) -> Option<&TaskFile> {
+        match self.output.in_memory {
+            true => None,
+            false => self.output.file.as_deref(),
+        }
     }
 }
 
 impl Registry {
     /// Runs one task of a map. `states` are the states that the stage reads, as returned by
     /// [`Registry::merge_states`].
-    pub fn run_map(
+    pub fn run_map<S: AsRef<[u8]>>(
         &self,
         flow: &Flow,
         stage: &str,
         task: usize,
-        states: &BTreeMap<String, Vec<u8>>,
+        states: &BTreeMap<String, S>,
         limits: &TaskLimits,
-    ) -> Result<Buffers> {
+    ) -> Result<TaskRows> {
         match &flow.find(stage)?.input {
             StageInput::Tasks(tasks) if task < tasks.len() => {}
             StageInput::Tasks(tasks) => {
@@ -95,15 +194,15 @@ impl Registry {
 
     /// Runs a reduce over one partition. `buffers` are the buffers of this partition from all tasks
     /// that wrote to the shuffle, in any order.
-    pub fn run_reduce(
+    pub fn run_reduce<S: AsRef<[u8]>>(
         &self,
         flow: &Flow,
         stage: &str,
         partition: usize,
         buffers: &[&[u8]],
-        states: &BTreeMap<String, Vec<u8>>,
+        states: &BTreeMap<String, S>,
         limits: &TaskLimits,
-    ) -> Result<Buffers> {
+    ) -> Result<TaskRows> {
         match &flow.find(stage)?.input {
             StageInput::Shuffle(name) => {
                 let partitions = flow
@@ -132,19 +231,25 @@ impl Registry {
         )
     }
 
-    fn run_one(
+    fn run_one<S: AsRef<[u8]>>(
         &self,
         flow: &Flow,
         stage: &str,
         task: usize,
         source: RowSource<'_>,
-        saved: &BTreeMap<String, Vec<u8>>,
+        saved: &BTreeMap<String, S>,
         limits: &TaskLimits,
-    ) -> Result<Buffers> {
+    ) -> Result<TaskRows> {
         self.check(flow)?;
         let stage = flow.find(stage)?;
-        let resources = limits.resources()?;
-        // States come on top of the memory for sorting: the flow determines their size.
+        let input = match source {
+            RowSource::Buffers(buffers) => buffers.iter().map(|buffer| buffer.len() as u64).sum(),
+            RowSource::Tasks(_) => 0,
+        };
+        let fixed = self.state_memory(flow, stage).saturating_add(input);
+        let used = limits.resources(fixed)?;
+        let resources = &used.resources;
+        // Their memory is in `fixed`.
         let unlimited = MemoryBudget::new(u64::MAX, 1)?;
         let mut states = States::default();
         for name in stage.reads.iter().chain(&stage.writes) {
@@ -161,16 +266,20 @@ impl Registry {
                 })?;
                 leased
                     .state
-                    .absorb(&mut bytes.as_slice())
+                    .absorb(&mut bytes.as_ref())
                     .map_err(|error| Error::from_stage(&stage.name, task, error))?;
             }
             states.0.insert(name.clone(), leased);
         }
-        let sink = TaskSink::new(&resources, None);
-        let context = Context::new(flow, stage, task, &states, sink);
-        self.call(&context, flow, source, &resources)?;
-        let output = context.finish(Placement::Memory)?;
-        let mut buffers = gather(flow, output);
+        let sink = TaskSink::new(resources, None);
+        let context = Context::new(flow, stage, task, &states, Rc::clone(&sink));
+        self.call(&context, flow, source, resources)?;
+        let placement = match sink.bytes() <= limits.output {
+            true => Placement::Memory,
+            false => Placement::UnnamedFile,
+        };
+        let output = context.finish(placement)?;
+        let mut written = BTreeMap::new();
         for name in stage
             .writes
             .iter()
@@ -182,10 +291,31 @@ impl Registry {
                     .state
                     .write(&mut bytes)
                     .map_err(|error| Error::io(name.as_ref(), error))?;
-                buffers.states.insert(name.clone(), bytes);
+                written.insert(name.clone(), bytes);
             }
         }
-        Ok(buffers)
+        Ok(TaskRows {
+            output,
+            states: written,
+        })
+    }
+
+    /// Returns the bytes of memory that the states of a stage need in a task: each is in use, and
+    /// also serialised, before or after.
+    fn state_memory(&self, flow: &Flow, stage: &Stage) -> u64 {
+        let names = stage.reads.iter().chain(&stage.writes);
+        let states = names.filter_map(|name| flow.states.get(name));
+        states.fold(0, |sum: u64, spec| {
+            sum.saturating_add(self.state_bytes(spec).saturating_mul(2))
+        })
+    }
+
+    /// Returns the bytes of each state of a flow.
+    pub fn state_sizes(&self, flow: &Flow) -> BTreeMap<String, u64> {
+        let states = flow.states.iter();
+        states
+            .map(|(name, spec)| (name.clone(), self.state_bytes(spec)))
+            .collect()
     }
 
     /// Merges the states of all tasks of a stage.
@@ -210,44 +340,18 @@ impl Registry {
     }
 
     /// Writes a table from the rows of all tasks, in the order of stages and tasks. The file has
-    /// the same bytes as that of a local run.
+    /// the same bytes as that of a local run. `next` returns the rows of the next task, and None
+    /// after the last one; those of several tasks are never in memory together for longer than
+    /// it takes to fill a row group.
     pub fn write_table(
         &self,
         folder: &Path,
         name: &str,
-        parts: &[&[u8]],
-        threads: usize,
+        next: &mut (dyn FnMut() -> Result<Option<Vec<u8>>> + Send),
+        progress: &Progress,
     ) -> Result<TableReport> {
-        write_table(
-            folder,
-            name,
-            RowSource::Buffers(parts),
-            self.extend_tables.as_ref(),
-            threads.max(1),
-            &Progress::default(),
-        )
+        let rows = TableSource::Pulled(next);
+        let extend = self.extend_tables.as_ref();
+        write_table(folder, name, rows, extend, 1, progress)
     }
-}
-
-/// Joins the chunks of a task by partition.
-fn gather(flow: &Flow, output: TaskOutput) -> Buffers {
-    let mut buffers = Buffers {
-        counters: output.counters,
-        ..Buffers::default()
-    };
-    for (name, port) in output.ports {
-        buffers.rows.insert(name.clone(), port.rows);
-        let join = |partition: usize| {
-            let chunks = port.chunks.iter();
-            let rows: Vec<&[u8]> = chunks.map(|chunk| chunk.partition(partition)).collect();
-            rows.concat()
-        };
-        if flow.tables.contains(&name) {
-            buffers.tables.insert(name, join(0));
-        } else {
-            let partitions = (0..port.partitions as usize).map(join).collect();
-            buffers.shuffles.insert(name, partitions);
-        }
-    }
-    buffers
 }

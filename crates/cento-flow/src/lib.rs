@@ -154,7 +154,7 @@ mod wide;
 pub use assemble::TableReport;
 pub use bits::{Bitmap, Counters, SeenFilter};
 pub use budget::{Lease, MemoryBudget};
-pub use cluster::{Buffers, TaskLimits};
+pub use cluster::{TaskLimits, TaskRows};
 pub use context::Context;
 pub use error::{Error, Result, StageError};
 pub use file_limit::raise_file_limit;

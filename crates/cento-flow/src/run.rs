@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::assemble::write_table;
+use crate::assemble::{TableSource, write_table};
 use crate::budget::{MemoryBudget, Shares};
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Stage, StageInput, Step};
 use crate::progress::Progress;
-use crate::registry::{Registry, RowSource};
+use crate::registry::Registry;
 use crate::report::{RunReport, StageReport};
 use crate::run_folder::{Boundary, Position, RunFolder};
 use crate::sink::{RunResources, write_contribution};
@@ -73,7 +73,7 @@ impl Runner<'_> {
             shares: Shares::new(&budget, threads),
             budget,
             progress: Arc::clone(&self.progress),
-            folder: Some(folder.path().to_owned()),
+            folder: folder.path().to_owned(),
         };
         match self.run_in(flow, &folder, &resources) {
             Ok(mut report) => {
@@ -349,7 +349,7 @@ impl Runner<'_> {
             let table = write_table(
                 &self.tables,
                 name,
-                RowSource::Tasks(&rows),
+                TableSource::Tasks(&rows),
                 self.registry.extend_tables.as_ref(),
                 self.threads.max(1),
                 &self.progress,

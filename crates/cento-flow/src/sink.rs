@@ -20,8 +20,8 @@ pub(crate) struct RunResources {
     pub(crate) budget: Arc<MemoryBudget>,
     pub(crate) shares: Shares,
     pub(crate) progress: Arc<Progress>,
-    /// Folder for temporary files; `None` for tasks of a cluster, which keep all output in memory.
-    pub(crate) folder: Option<PathBuf>,
+    /// Folder for temporary files.
+    pub(crate) folder: PathBuf,
 }
 
 impl RunResources {
@@ -31,7 +31,7 @@ impl RunResources {
     }
 
     pub(crate) fn scratch_folder(&self) -> PathBuf {
-        self.folder.clone().unwrap_or_else(std::env::temp_dir)
+        self.folder.clone()
     }
 }
 
@@ -77,6 +77,11 @@ impl TaskSink {
         &self.resources
     }
 
+    /// Bytes of the finished chunks in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.inner.borrow().bytes
+    }
+
     /// Adds a port. A task that has no rows for a shuffle still has a port for it.
     pub(crate) fn open(&self, name: &str, width: usize, partitions: u32) -> Result<()> {
         let mut inner = self.inner.borrow_mut();
@@ -112,8 +117,7 @@ impl TaskSink {
         let shares = &self.resources.shares;
         let filling = shares.chunk as u64 * (inner.ports.len() as u64 + 1);
         let limit = shares.task.saturating_sub(filling).max(shares.chunk as u64);
-        let keeps_all = self.resources.folder.is_none();
-        if inner.bytes > limit && !keeps_all {
+        if inner.bytes > limit {
             self.spill(inner)?;
         }
         Ok(())
@@ -146,9 +150,8 @@ impl TaskSink {
         let inner = &mut *self.inner.borrow_mut();
         let may_stay = matches!(placement, Placement::Memory | Placement::MemoryAndFile);
         let in_memory = inner.writer.is_none() && may_stay && self.lease_memory(inner);
-        let on_cluster = self.resources.folder.is_none() && placement != Placement::UnnamedFile;
         let mut file = None;
-        if !on_cluster && (!in_memory || placement != Placement::Memory) {
+        if !in_memory || placement != Placement::Memory {
             let writer = if in_memory {
                 self.spill_copy(inner)?
             } else {

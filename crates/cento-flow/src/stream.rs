@@ -189,7 +189,7 @@ impl<'a, R: Row> SortedStream<'a, R> {
                 task: shares.sort / 2,
                 sort: shares.sort,
             },
-            folder: Some(self.resources.scratch_folder()),
+            folder: self.resources.scratch_folder(),
             ..self.resources.clone()
         };
         let sink = TaskSink::new(&resources, None);

@@ -16,29 +16,36 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use cento_flow::{Buffers, Flow, Progress, Registry, Shuffle, StageInput, Step, TaskLimits};
+use cento_flow::{Flow, Progress, Registry, Shuffle, StageInput, Step, TaskLimits, TaskRows};
 use proptest::prelude::*;
 use serde_json::json;
 use support::{Machine, RandomRows, flow, numbers, read_table, registry, table_bytes};
+
+/// Limits with little memory, so that rows are sorted on disk and output is written to disk.
+fn limits(memory: u64, output: u64) -> TaskLimits {
+    TaskLimits {
+        memory,
+        output,
+        temp: std::env::temp_dir(),
+        progress: Progress::new(),
+    }
+}
 
 /// A minimal cluster runner: everything is moved as bytes.
 fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     // Other machines get the flow as JSON.
     let flow: Flow = serde_json::from_str(&serde_json::to_string(flow).unwrap()).unwrap();
-    let limits = TaskLimits {
-        memory: 1 << 20,
-        progress: Progress::new(),
-    };
+    let limits = |position: usize| limits(2 << 20, [0, 64 << 10, u64::MAX][position % 3]);
     let mut shuffles: BTreeMap<String, Vec<Vec<Vec<u8>>>> = BTreeMap::new();
     let mut tables: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
     let mut states: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for stage in flow.steps.iter().flat_map(Step::stages) {
         let name = &stage.name;
-        let outputs: Vec<Buffers> = match &stage.input {
+        let outputs: Vec<TaskRows> = match &stage.input {
             StageInput::Tasks(tasks) => (0..tasks.len())
                 .map(|task| {
                     registry
-                        .run_map(&flow, name, task, &states, &limits)
+                        .run_map(&flow, name, task, &states, &limits(task))
                         .unwrap()
                 })
                 .collect(),
@@ -53,7 +60,7 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
                             .map(|task| task[partition].as_slice())
                             .collect();
                         registry
-                            .run_reduce(&flow, name, partition, &mine, &states, &limits)
+                            .run_reduce(&flow, name, partition, &mine, &states, &limits(partition))
                             .unwrap()
                     })
                     .collect()
@@ -61,18 +68,23 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
         };
         let mut written: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
         for output in outputs {
-            output
-                .shuffles
-                .into_iter()
-                .for_each(|(name, parts)| shuffles.entry(name).or_default().push(parts));
-            output
-                .tables
-                .into_iter()
-                .for_each(|(name, rows)| tables.entry(name).or_default().push(rows));
-            output
-                .states
-                .into_iter()
-                .for_each(|(name, bytes)| written.entry(name).or_default().push(bytes));
+            for name in output.rows().into_keys() {
+                let shuffle = flow.shuffles.get(&name);
+                let partitions = shuffle.map_or(1, |shuffle| shuffle.partitions as usize);
+                let read = |partition| {
+                    let mut bytes = vec![0; output.size(&name, partition).unwrap() as usize];
+                    output.read(&name, partition, &mut bytes).unwrap();
+                    bytes
+                };
+                let parts: Vec<Vec<u8>> = (0..partitions).map(read).collect();
+                match flow.tables.contains(&name) {
+                    true => tables.entry(name).or_default().extend(parts),
+                    false => shuffles.entry(name).or_default().push(parts),
+                }
+            }
+            for (name, bytes) in output.states() {
+                written.entry(name.clone()).or_default().push(bytes.clone());
+            }
         }
         for (name, parts) in written {
             let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
@@ -84,9 +96,15 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     }
     std::fs::create_dir_all(folder.join("tables")).unwrap();
     for (name, parts) in tables {
-        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let mut parts = parts.into_iter();
+        let mut next = || Ok(parts.next());
         registry
-            .write_table(&folder.join("tables"), &name, &parts, 2)
+            .write_table(
+                &folder.join("tables"),
+                &name,
+                &mut next,
+                &Progress::default(),
+            )
             .unwrap();
     }
 }
@@ -122,11 +140,8 @@ fn a_cluster_writes_the_same_tables() {
 #[test]
 fn invalid_calls_are_refused() {
     let flow = flow(&[], Shuffle::default());
-    let limits = TaskLimits {
-        memory: 1 << 20,
-        progress: Progress::new(),
-    };
-    let nothing = BTreeMap::new();
+    let limits = limits(2 << 20, 0);
+    let nothing: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let registry = registry();
     assert!(
         registry
@@ -163,6 +178,23 @@ fn invalid_calls_are_refused() {
     let bytes = [0; 25];
     let summary = registry.run_reduce(&flow, "summarise", 0, &[&bytes[1..]], &nothing, &limits);
     assert!(summary.is_ok());
+}
+
+#[test]
+fn a_task_is_refused_if_its_input_does_not_fit_in_its_memory() {
+    let flow = flow(&[], Shuffle::default());
+    let rows = vec![0; 12 << 17];
+    let run = |memory: u64| {
+        let limits = limits(memory, 0);
+        let nothing: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        registry().run_reduce(&flow, "summarise", 0, &[&rows], &nothing, &limits)
+    };
+    let error = run(2 << 20).map(|_| ()).unwrap_err();
+    assert!(
+        error.to_string().contains("1572864 bytes of input"),
+        "{error}"
+    );
+    assert!(run(4 << 20).is_ok());
 }
 
 /// Pages with some of thirty chunks each.

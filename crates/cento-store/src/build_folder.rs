@@ -17,9 +17,11 @@ use std::path::{Path, PathBuf};
 use crate::build::Build;
 use crate::error::{Error, Result};
 use crate::input_changes::KnownInputs;
-use crate::input_list::{check_reading, input_lines, lines_of, render_inputs, render_settings};
+use crate::input_list::{
+    check_reading, input_lines, keep_listed, lines_of, render_inputs, render_settings,
+};
 use crate::manifest::{
-    FORMAT_NEWEST, FileEntry, MANIFEST, Manifest, NEW_MANIFEST, Run, sync_folder,
+    FORMAT_NEWEST, FileEntry, MANIFEST, Manifest, NEW_MANIFEST, Part, Run, sync_folder,
 };
 use crate::part::tail_hash;
 use crate::schema::Table;
@@ -27,7 +29,16 @@ use crate::schema::Table;
 /// The folder of a corpus, locked for writing until this is dropped.
 pub(crate) struct BuildFolder {
     path: PathBuf,
-    _lock: File,
+    access: Access,
+}
+
+/// Who may write to a folder.
+enum Access {
+    /// This process, which holds the lock.
+    Locked { _lock: File },
+    /// A worker of the process that holds the lock. It writes unfinished parts only, and their
+    /// names end with this.
+    Worker { suffix: String },
 }
 
 /// A run that was started or resumed.
@@ -41,6 +52,57 @@ pub(crate) struct StartedRun {
 impl BuildFolder {
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the names of unfinished parts end with; `None` if this process publishes them.
+    pub(crate) fn suffix(&self) -> Option<&str> {
+        match &self.access {
+            Access::Locked { .. } => None,
+            Access::Worker { suffix } => Some(suffix),
+        }
+    }
+
+    /// The path of a file, such as `pages/part-00000-0000.parquet`, until it is finished.
+    pub(crate) fn unfinished(&self, file: &str, suffix: &str) -> PathBuf {
+        let name = format!("{}{suffix}", file.replace('/', "-"));
+        self.path.join("tmp").join(name)
+    }
+
+    /// Moves the files of a part that a worker has written to the folders of their tables.
+    pub(crate) fn publish(&self, part: &Part, suffix: &str) -> Result<()> {
+        for entry in [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)]
+            .into_iter()
+            .flatten()
+        {
+            let from = self.unfinished(&entry.file, suffix);
+            let to = self.path.join(&entry.file);
+            fs::rename(&from, &to).map_err(|error| Error::io(&from, error))?;
+        }
+        Ok(())
+    }
+
+    /// Joins the run that a driver has started, as one of its workers, and removes inputs from the
+    /// build that do not belong to the run. Takes no lock: the driver holds it.
+    pub(crate) fn join(build: &mut Build<'_>) -> Result<(BuildFolder, Manifest)> {
+        let path = build.corpus.clone();
+        let manifest = Manifest::load(&path)?;
+        manifest.parameters.check_equal(&build.parameters, &path)?;
+        let Some(run) = manifest.runs.last().filter(|run| !run.complete) else {
+            return Err(Error::AlreadyComplete(path));
+        };
+        let listed = input_lines(&path, run)?;
+        keep_listed(&mut build.inputs, &listed).map_err(|detail| Error::InputsDiffer {
+            path: path.clone(),
+            detail,
+        })?;
+        check_reading(&path, run, &render_settings(&build.settings))?;
+        let folder = BuildFolder {
+            path,
+            access: Access::Worker {
+                suffix: format!(".{}", cento_file::random_name()),
+            },
+        };
+        Ok((folder, manifest))
     }
 
     /// Creates the corpus, or opens it to resume its last run or to add one.
@@ -132,7 +194,7 @@ impl BuildFolder {
         }
         Ok(BuildFolder {
             path: path.to_owned(),
-            _lock: lock,
+            access: Access::Locked { _lock: lock },
         })
     }
 

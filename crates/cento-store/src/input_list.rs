@@ -1,6 +1,6 @@
 //! The list of inputs of a run, and how it is compared with that of a resumed or added run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -61,6 +61,34 @@ pub(crate) fn render_inputs(inputs: &[Input]) -> Vec<u8> {
         lines.push(b'\n');
     }
     lines
+}
+
+/// Removes the inputs that a list does not name: they were in the corpus before. Fails if the
+/// remaining ones are not those of the list, by name and size. Versions are not compared, because
+/// a worker would have to read all small files for that.
+pub(crate) fn keep_listed(
+    inputs: &mut Vec<Input>,
+    list: &[String],
+) -> std::result::Result<(), String> {
+    let plain = |line: &String| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let name = line["name"].as_str().unwrap_or_default();
+        render_input(name, line["bytes"].as_u64(), None)
+    };
+    let listed: Vec<String> = list.iter().map(plain).collect();
+    let known: HashSet<&String> = listed.iter().collect();
+    let line = |input: &Input| render_input(&input.name, input.bytes, None);
+    inputs.retain(|input| known.contains(&line(input)));
+    let found: Vec<String> = inputs.iter().map(line).collect();
+    if found == listed {
+        return Ok(());
+    }
+    let missing = |(at, line): &(usize, &String)| found.get(*at) != Some(line);
+    let first = listed.iter().enumerate().find(missing);
+    let first = first.map_or("nothing", |(_, line)| line.as_str());
+    Err(format!(
+        "the driver reads {first}, which this node does not find"
+    ))
 }
 
 pub(crate) fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {

@@ -68,7 +68,9 @@ mod time_limit;
 mod update;
 
 pub use arrow_array::RecordBatch;
-pub use build::{Build, Built};
+pub use build::{
+    Build, BuildExecutor, BuildTasks, Built, FinishedTask, LocalBuilds, with_build_executor,
+};
 pub use column::Projection;
 pub use corpus::{Corpus, ListedInput};
 pub use error::{Error, Result};

@@ -259,7 +259,9 @@ impl Manifest {
 
     /// The last part of `task`, if it has any.
     pub(crate) fn last_part_of(&self, task: u32) -> Option<&Part> {
-        self.parts.iter().rev().find(|part| part.task == task)
+        let end = self.parts.partition_point(|part| part.task <= task);
+        let last = self.parts.get(end.checked_sub(1)?)?;
+        (last.task == task).then_some(last)
     }
 
     /// Inserts a part in order.

@@ -19,6 +19,7 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory,
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
 
+use crate::build_folder::BuildFolder;
 use crate::error::{Error, Result};
 use crate::manifest::{Counts, Cursor, FileEntry, Part};
 use crate::schema::Table;
@@ -115,6 +116,9 @@ fn encoding_error(table: Table, error: &ParquetError) -> Error {
 /// The three files of a part while they are written.
 pub(crate) struct PartWriter {
     corpus: PathBuf,
+    /// Whether finished files stay in the folder for unfinished parts, because another process
+    /// publishes them.
+    published_elsewhere: bool,
     task: u32,
     sequence: u32,
     files: Vec<(Table, PartFile)>,
@@ -127,7 +131,7 @@ pub(crate) struct PartWriter {
 impl PartWriter {
     /// Creates the files of part `sequence` of `task` in the folder for unfinished parts.
     pub(crate) fn create(
-        corpus: &Path,
+        folder: &BuildFolder,
         task: u32,
         sequence: u32,
         keep_text: bool,
@@ -137,15 +141,14 @@ impl PartWriter {
             .into_iter()
             .filter(|&table| keep_text || table != Table::Text)
             .map(|table| {
-                let name = format!("{}-{}", table.name(), file_name(task, sequence));
-                Ok((
-                    table,
-                    PartFile::create(corpus.join("tmp").join(name), table, temporary)?,
-                ))
+                let name = format!("{}/{}", table.name(), file_name(task, sequence));
+                let path = folder.unfinished(&name, folder.suffix().unwrap_or_default());
+                Ok((table, PartFile::create(path, table, temporary)?))
             })
             .collect::<Result<_>>()?;
         Ok(PartWriter {
-            corpus: corpus.to_owned(),
+            corpus: folder.path().to_owned(),
+            published_elsewhere: folder.suffix().is_some(),
             task,
             sequence,
             files,
@@ -176,15 +179,15 @@ impl PartWriter {
         self.weight
     }
 
-    /// Closes and syncs the files and moves them to the folders of their tables. They belong to the
-    /// corpus once the manifest names them.
+    /// Closes and syncs the files and moves them to the folders of their tables, unless another
+    /// process does that. They belong to the corpus once the manifest names them.
     pub(crate) fn finish(self, next: Option<Cursor>) -> Result<Part> {
         let mut pages = None;
         let mut text = None;
         let mut chunks = None;
         for (table, file) in self.files {
             let name = format!("{}/{}", table.name(), file_name(self.task, self.sequence));
-            let entry = file.finish(&self.corpus, name)?;
+            let entry = file.finish(&self.corpus, name, self.published_elsewhere)?;
             match table {
                 Table::Pages => pages = Some(entry),
                 Table::Text => text = Some(entry),
@@ -251,7 +254,7 @@ impl PartFile {
         Ok(())
     }
 
-    fn finish(self, corpus: &Path, name: String) -> Result<FileEntry> {
+    fn finish(self, corpus: &Path, name: String, stays: bool) -> Result<FileEntry> {
         let file = self
             .writer
             .into_inner()
@@ -260,8 +263,10 @@ impl PartFile {
             .finish()
             .map_err(|error| Error::io(&self.path, error))?;
         let tail = tail_hash(&self.path).map_err(|error| Error::io(&self.path, error))?;
-        let path = corpus.join(&name);
-        fs::rename(&self.path, &path).map_err(|error| Error::io(&path, error))?;
+        if !stays {
+            let path = corpus.join(&name);
+            fs::rename(&self.path, &path).map_err(|error| Error::io(&path, error))?;
+        }
         Ok(FileEntry {
             file: name,
             rows: self.rows,

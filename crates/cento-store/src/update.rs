@@ -183,7 +183,7 @@ fn remove_folder(path: &Path) -> Result<()> {
 }
 
 /// A hidden folder beside a corpus, which no command reads as input.
-fn beside(path: &Path, purpose: &str) -> Result<PathBuf> {
+pub(crate) fn beside(path: &Path, purpose: &str) -> Result<PathBuf> {
     let named = std::path::absolute(path).map_err(|error| Error::io(path, error))?;
     let Some(name) = named.file_name() else {
         return Err(Error::PathTaken(path.to_owned()));

@@ -70,6 +70,7 @@ use std::sync::Arc;
 
 use arguments::Verb;
 use cento_find::{Findings, FlowExecutor, with_executor};
+use cento_store::{BuildExecutor, with_build_executor};
 
 pub use command_error::CommandError;
 pub use session::{Captured, Session, StepProgress};
@@ -106,11 +107,13 @@ pub fn main_with(words: Vec<OsString>) -> ExitCode {
 }
 
 /// Runs a command for another program, on this thread, and returns its exit status and what it
-/// printed and found. The first word is the name of the program. `executor` runs the flows.
+/// printed and found. The first word is the name of the program. `executor` runs the flows, and
+/// `builds` runs the tasks of indexing.
 pub fn run_command(
     words: Vec<OsString>,
     session: &Arc<Session>,
     executor: Rc<dyn FlowExecutor>,
+    builds: Rc<dyn BuildExecutor>,
 ) -> Result<(u8, Captured), CommandError> {
     let arguments = match command_line::parse(words) {
         Ok(arguments) => arguments,
@@ -130,8 +133,8 @@ pub fn run_command(
         let executor = Rc::new(RecordingExecutor(executor));
         // Nothing that the command changes is used after a panic, except what it printed.
         let command = std::panic::AssertUnwindSafe(|| run(arguments.verb));
-        with_executor(executor, || std::panic::catch_unwind(command))
-            .unwrap_or_else(|_| Err(CommandError::panicked()))
+        let command = || with_executor(executor, || std::panic::catch_unwind(command));
+        with_build_executor(builds, command).unwrap_or_else(|_| Err(CommandError::panicked()))
     });
     let status = outcome?;
     let status = (0..=u8::MAX).find(|&number| ExitCode::from(number) == status);

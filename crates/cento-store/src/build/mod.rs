@@ -12,6 +12,7 @@
 //! batches back in order. The number of batches that exist at once is limited, which bounds memory.
 
 mod budget;
+mod cluster;
 mod empty;
 mod permits;
 mod pool;
@@ -35,6 +36,9 @@ use crate::task::plan;
 use crate::update;
 
 use threads::{lock, on_threads};
+
+pub(crate) use cluster::executor;
+pub use cluster::{BuildExecutor, BuildTasks, FinishedTask, LocalBuilds, with_build_executor};
 
 /// How many inputs a thread takes at a time to check whether they have changed.
 const IDENTIFIED_AT_ONCE: usize = 64;
@@ -201,6 +205,11 @@ impl<'a> Build<'a> {
     /// If the system does not start as many threads as requested, the others do all the work.
     pub fn run(mut self) -> Result<Built> {
         self.settings.limits = (&self.parameters.limits).into();
+        let executor = cluster::executor();
+        // Nothing of a temporary corpus is shared.
+        if executor.is_worker() && !self.temporary {
+            return cluster::serve(self, executor.as_ref());
+        }
         self.identify()?;
         match self.update {
             true => update::run(self),
@@ -238,7 +247,12 @@ impl<'a> Build<'a> {
         self.progress
             .set_total_bytes(self.inputs.iter().filter_map(|input| input.bytes).sum());
 
-        let outcome = pool::run_tasks(&self, &folder, manifest, run, tasks);
+        let tasks = BuildTasks::new(&self, &folder, manifest, run, &tasks);
+        let outcome = match self.temporary {
+            true => tasks.run_here(),
+            false => executor().execute(&tasks),
+        };
+        let outcome = outcome.and_then(|()| tasks.complete());
         folder.remove_unfinished_parts()?;
         let mut committed = Manifest::load(folder.path())?;
         let counts = committed.counts_of_run(run);

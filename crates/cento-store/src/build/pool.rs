@@ -16,19 +16,26 @@ use super::task_output::TaskSlot;
 use super::threads::{catch, lock, on_threads};
 use super::{Build, budget};
 
-/// Runs all tasks of a run and marks it as complete.
+/// What a pool may use.
+#[derive(Clone, Copy)]
+pub(super) struct PoolLimits {
+    pub(super) threads: usize,
+    pub(super) memory: u64,
+}
+
+/// Runs tasks of a run, with their numbers. Returns the manifest with their parts.
 pub(super) fn run_tasks(
     build: &Build<'_>,
     folder: &BuildFolder,
     manifest: Manifest,
     run: usize,
-    tasks: Vec<Range<usize>>,
-) -> Result<()> {
+    tasks: Vec<(u32, Range<usize>)>,
+    limits: PoolLimits,
+) -> Result<Manifest> {
     let encoder = Encoder::new(build.temporary)?;
     let first_input = manifest.runs[run].first_input;
-    let first_task = manifest.runs[run].first_task;
-    let slots: Vec<TaskSlot<'_>> = (first_task..)
-        .zip(tasks)
+    let slots: Vec<TaskSlot<'_>> = tasks
+        .into_iter()
         .map(|(number, inputs)| TaskSlot::new(build, &manifest, first_input, number, inputs))
         .collect();
     let pool = WorkerPool {
@@ -39,14 +46,14 @@ pub(super) fn run_tasks(
         waiting: Mutex::new(slots.iter().collect()),
         active: Mutex::new(Vec::new()),
         permits: Permits::new(budget::batches(
-            build.threads,
-            build.memory,
+            limits.threads,
+            limits.memory,
             build.settings.limits.max_page_bytes,
         )),
         failure: Mutex::new(None),
         manifest: Mutex::new(manifest),
     };
-    on_threads(build.threads, || {
+    on_threads(limits.threads, || {
         pool.work();
         Ok(())
     })?;
@@ -56,15 +63,8 @@ pub(super) fn run_tasks(
     if build.progress.is_cancelled() {
         return Err(Error::Cancelled);
     }
-    let mut manifest = pool
-        .manifest
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    if manifest.counts_of_run(run).pages > 0 {
-        manifest.runs[run].complete = true;
-        manifest.save(folder.path())?;
-    }
-    Ok(())
+    let manifest = pool.manifest.into_inner();
+    Ok(manifest.unwrap_or_else(PoisonError::into_inner))
 }
 
 /// What the threads of a build share.
@@ -168,8 +168,12 @@ impl<'run> WorkerPool<'run> {
         batch
     }
 
-    /// Adds a finished part to the manifest.
+    /// Adds a finished part to the manifest. That of a worker is not saved: its driver commits.
     pub(super) fn commit(&self, part: Part) -> Result<()> {
+        if self.folder.suffix().is_some() {
+            lock(&self.manifest).insert(part);
+            return Ok(());
+        }
         self.folder.sync_tables()?;
         let mut manifest = lock(&self.manifest);
         manifest.insert(part);

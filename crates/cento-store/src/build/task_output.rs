@@ -163,7 +163,7 @@ impl<'run> TaskSlot<'run> {
         match output.part.take() {
             Some(part) => Ok(part),
             None => PartWriter::create(
-                pool.folder.path(),
+                pool.folder,
                 self.number,
                 output.next_part,
                 build.parameters.text,

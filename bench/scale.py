@@ -1,0 +1,262 @@
+"""What a crawl of three billion pages costs: a model of processor time and moved bytes, fitted to small runs and checked on a larger one.
+
+    bench/run scale
+    CENTO=/path/to/cento bench/scale.py --pages 6250 --core-hour 0.04
+
+Makes synthetic crawls of N, 2N and 4N pages, indexes and analyses them, and fits `a + b × pages` to the processor seconds of each
+analysis and to the bytes and rows of each of its stages. Then predicts a crawl of 16N pages, four times the largest that it was fitted
+on, measures it, and prints the errors. Processor seconds, because elapsed seconds depend on who else uses the machine. Finally prints
+the cost of a large crawl. Everything that is not measured is an option. docs/scale.md explains the tables.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+
+from common import CENTO, FOLDER
+
+PROGRAM = pathlib.Path(os.environ.get("CENTO", CENTO))
+# In this order: phrases uses the duplicates that copies has found, and detect the labels of discover.
+ANALYSES = {
+    "copies": ["copies"],
+    "overlap": ["overlap"],
+    "overlap --replication": ["overlap", "--replication"],
+    "reuse": ["reuse"],
+    "quilts": ["quilts"],
+    "phrases": ["phrases"],
+    "passages": ["passages"],
+    "discover": ["discover", "--most-frequent", "1000", "-o", "LABELS"],
+    "detect": ["detect", "--labels", "LABELS"],
+}
+# Bytes for each page that every process of an analysis holds, whatever its budget is: docs/LIMITS.md, Memory.
+HELD = {
+    "copies": 21,
+    "overlap": 20,
+    "overlap --replication": 32,
+    "reuse": 34.2,
+    "quilts": 16.3,
+    "phrases": 12.3,
+    "passages": 20,
+    "discover": 4,
+    "detect": 0.3,
+}
+
+
+def spent(command):
+    """Runs a command; returns its processor seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise SystemExit(f"failed: {command}\n{done.stderr}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def stages_of(findings):
+    """The reports of all findings, by path."""
+    return {path: json.loads(path.read_text())["report"] for path in findings.rglob("run.json")}
+
+
+def measure(pages, folder, memory):
+    """Indexes and analyses a crawl of some pages; returns what was measured. Cached in a file."""
+    known = folder / f"measured-{pages}.json"
+    if known.exists():
+        return json.loads(known.read_text())
+    crawl, corpus, findings = folder / f"s{pages}", folder / f"c{pages}.cento", folder / f"f{pages}"
+    if not (crawl / "synth.json").exists():
+        spent([PROGRAM, "synth", "-o", crawl, "--pages", pages, "--seed", 5, "--files", 8, "--force"])
+    for path in (corpus, findings):
+        shutil.rmtree(path, ignore_errors=True)
+    # Analyses read texts twice if their rows exceed the memory, which those of a large crawl always do. So memory grows with the pages.
+    machine = ["--threads", 1, "--memory", f"{pages * memory // 1000}K"]
+    measured = {"pages": pages, "analyses": {}}
+    seconds = spent([PROGRAM, "index", crawl / "crawl", "-o", corpus, *machine])
+    manifest = json.loads((corpus / "manifest.json").read_text())
+    counts = [part["counts"] for part in manifest["parts"]]
+    for name in ("kept", "payload_bytes", "text_bytes", "words", "chunks"):
+        measured[name] = sum(one[name] for one in counts)
+    measured["corpus_bytes"] = sum(path.stat().st_size for path in corpus.rglob("*.parquet"))
+    measured["analyses"]["index"] = {"processor": seconds, "stages": {}, "tables": measured["corpus_bytes"]}
+    for name, words in ANALYSES.items():
+        words = [folder / f"{pages}.labels" if word == "LABELS" else word for word in words]
+        before = set(stages_of(findings))
+        seconds = spent([PROGRAM, words[0], corpus, *words[1:], *machine, "--findings", findings])
+        stages, tables = {}, 0
+        for path, report in stages_of(findings).items():
+            if path in before:
+                continue
+            tables += sum(table["bytes"] for table in report["tables"])
+            for stage in report["stages"]:
+                total = stages.setdefault(f"{report['flow']}: {stage['name']}", {"rows": 0, "bytes": 0, "spilled": 0, "seconds": 0.0})
+                for key, value in [("rows", stage["rows_out"]), ("bytes", stage["bytes_out"]), ("spilled", stage["spilled"]), ("seconds", stage["seconds"])]:
+                    total[key] += value
+        measured["analyses"][name] = {"processor": seconds, "stages": stages, "tables": tables}
+        print(f"  {pages:>7,} pages  {name:<22} {seconds:6.1f} processor seconds", file=sys.stderr, flush=True)
+    known.write_text(json.dumps(measured))
+    for path in (corpus, findings):
+        shutil.rmtree(path, ignore_errors=True)
+    return measured
+
+
+def fit(points):
+    """Fits `a + b × pages` to (pages, value), so that relative errors are smallest; a is at least 0."""
+    points = [(x, y) for x, y in points if y > 0]
+    if not points:
+        return 0.0, 0.0
+    weights = [1 / y**2 for _, y in points]
+    sw = sum(weights)
+    mx = sum(w * x for w, (x, _) in zip(weights, points)) / sw
+    my = sum(w * y for w, (_, y) in zip(weights, points)) / sw
+    spread = sum(w * (x - mx) ** 2 for w, (x, _) in zip(weights, points))
+    slope = sum(w * (x - mx) * (y - my) for w, (x, y) in zip(weights, points)) / spread if spread else 0.0
+    base = my - slope * mx
+    if base < 0 or slope < 0:
+        slope = sum(w * x * y for w, (x, y) in zip(weights, points)) / sum(w * x * x for w, (x, _) in zip(weights, points))
+        base = 0.0
+    return base, slope
+
+
+def moved(analysis):
+    """The bytes that all stages of an analysis have written to shuffles and tables."""
+    return sum(stage["bytes"] for stage in analysis["stages"].values())
+
+
+def rows(analysis):
+    return sum(stage["rows"] for stage in analysis["stages"].values())
+
+
+class Model:
+    """Lines for the processor seconds, bytes, rows and tables of each analysis."""
+
+    def __init__(self, runs):
+        self.lines = {}
+        for name in runs[0]["analyses"]:
+            of = [(run["pages"], run["analyses"][name]) for run in runs]
+            self.lines[name] = {
+                "processor": fit([(pages, one["processor"]) for pages, one in of]),
+                "bytes": fit([(pages, moved(one)) for pages, one in of]),
+                "rows": fit([(pages, rows(one)) for pages, one in of]),
+                "tables": fit([(pages, one["tables"]) for pages, one in of]),
+            }
+
+    def predict(self, name, what, pages):
+        base, slope = self.lines[name][what]
+        return base + slope * pages
+
+    def per_page(self, name, what):
+        return self.lines[name][what][1]
+
+
+def size(value):
+    for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
+        if value < 1000:
+            return f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:.3g} EB"
+
+
+def stage_table(run):
+    """Bytes, rows and processor microseconds for each page and stage. The seconds of a command are divided as those of its stages."""
+    print("\n| analysis | stage | rows per page | bytes per page | processor µs per page |\n|---|---|---:|---:|---:|")
+    pages = run["pages"]
+    for name, analysis in run["analyses"].items():
+        all_seconds = sum(stage["seconds"] for stage in analysis["stages"].values())
+        for stage, one in analysis["stages"].items():
+            share = one["seconds"] / all_seconds if all_seconds else 0
+            if share < 0.05 and one["bytes"] < 0.05 * moved(analysis):
+                continue
+            micro = analysis["processor"] * share / pages * 1e6
+            print(f"| {name} | {stage} | {one['rows'] / pages:.2f} | {one['bytes'] / pages:.0f} | {micro:.0f} |")
+
+
+def check_table(model, run):
+    """Compares the prediction with a run. Returns the largest error of the processor seconds."""
+    print(f"\n| {run['pages']:,} pages | processor s, predicted | measured | error | shuffled, predicted | measured | error |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    worst = 0.0
+    predicted_all = measured_all = 0.0
+    for name, analysis in run["analyses"].items():
+        predicted = model.predict(name, "processor", run["pages"])
+        predicted_all += predicted
+        measured_all += analysis["processor"]
+        error = predicted / analysis["processor"] - 1
+        worst = max(worst, abs(error))
+        cells = [f"{predicted:.1f}", f"{analysis['processor']:.1f}", f"{error:+.0%}"]
+        if moved(analysis):
+            expected = model.predict(name, "bytes", run["pages"])
+            off = expected / moved(analysis) - 1
+            worst = max(worst, abs(off))
+            cells += [size(expected), size(moved(analysis)), f"{off:+.0%}"]
+        else:
+            cells += ["", "", ""]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    print(f"| all | {predicted_all:.1f} | {measured_all:.1f} | {predicted_all / measured_all - 1:+.0%} | | | |")
+    return worst
+
+
+def cost_table(model, largest, options):
+    """The cost of a large crawl. Indexing grows with the payload, analyses grow with the text."""
+    by_payload = options.payload / (largest["payload_bytes"] / largest["pages"])
+    by_text = options.text / (largest["text_bytes"] / largest["pages"])
+    pages = options.crawl
+    cores = options.nodes * options.cores
+    print(f"\nA crawl of {pages:,} pages with {size(options.payload)} of HTML and {size(options.text)} of text each, on {options.nodes} nodes of {options.cores} cores:\n")
+    print("| step | core-hours | hours | shuffled | over the network | spilled | tables | held by each process | cost |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name in model.lines:
+        factor = by_payload if name == "index" else by_text
+        core_hours = model.per_page(name, "processor") * pages * factor / 3600 * options.overhead
+        shuffled = model.per_page(name, "bytes") * pages * factor
+        tables = model.per_page(name, "tables") * pages * (by_text if name == "index" else factor)
+        network = shuffled * (1 - 1 / options.nodes)
+        if name == "index":
+            network = pages * options.payload / options.packed + tables
+        held = HELD.get(name, 0) * pages
+        network += held * options.nodes
+        spilled = max(0.0, shuffled - options.nodes * options.store)
+        hours = max(core_hours / cores, network / options.nodes / options.bandwidth / 3600)
+        disk = (spilled + tables) / 1e9 * options.disk_month * hours / 730
+        money = core_hours * options.core_hour + disk
+        print(
+            f"| {name} | {core_hours:,.0f} | {hours:.1f} | {size(shuffled) if shuffled else ''} | {size(network)} | {size(spilled) if spilled else ''} "
+            f"| {size(tables)} | {size(held) if held else ''} | ${money:,.0f} |"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--pages", type=int, default=6250, help="N, the pages of the smallest crawl")
+    parser.add_argument("--folder", type=pathlib.Path, default=FOLDER / "scale", help="where crawls and measurements are kept")
+    parser.add_argument("--memory", type=int, default=10_000, help="bytes for each page")
+    parser.add_argument("--crawl", type=int, default=3_000_000_000, help="pages of the crawl to be costed")
+    parser.add_argument("--payload", type=float, default=74e3, help="bytes of HTML of a page: 220 TB for 2.98 billion pages (Common Crawl, September 2014)")
+    parser.add_argument("--text", type=float, default=5e3, help="bytes of text of a page")
+    parser.add_argument("--packed", type=float, default=5.0, help="how well archives are compressed")
+    parser.add_argument("--nodes", type=int, default=50)
+    parser.add_argument("--cores", type=int, default=64)
+    parser.add_argument("--store", type=float, default=100e9, help="bytes of Ray's object store of a node")
+    parser.add_argument("--bandwidth", type=float, default=1.5e9, help="bytes per second of the network of a node")
+    parser.add_argument("--overhead", type=float, default=1.1, help="processor time on a cluster, compared with threads")
+    parser.add_argument("--core-hour", type=float, default=0.04, help="dollars")
+    parser.add_argument("--disk-month", type=float, default=0.08, help="dollars for a gigabyte")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    runs = [measure(options.pages * factor, options.folder, options.memory) for factor in (1, 2, 4)]
+    model = Model(runs)
+    larger = measure(options.pages * 16, options.folder, options.memory)
+    print("\nProcessor seconds and bytes, fitted as a + b × pages:\n\n| step | a, s | b, µs per page | bytes per page | rows per page |\n|---|---:|---:|---:|---:|")
+    for name, line in model.lines.items():
+        base, slope = line["processor"]
+        print(f"| {name} | {base:.2f} | {slope * 1e6:.0f} | {line['bytes'][1]:.0f} | {line['rows'][1]:.1f} |")
+    stage_table(larger)
+    worst = check_table(model, larger)
+    print(f"\nThe largest error of a prediction of four times the largest crawl: {worst:.0%} (target: at most 20 %)")
+    cost_table(model, larger, options)
+
+
+main()

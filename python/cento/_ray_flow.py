@@ -1,0 +1,466 @@
+"""Runs one flow on a Ray cluster: the driver's side.
+
+The runner knows no analysis, only flows: the stages, shuffles, states and tables that ``cento``
+would run on threads::
+
+     map task 0 ─┬─ group 0 ─┐
+                 └─ group 1 ─│─┐        each group of partitions is one Ray object
+     map task 1 ─┬─ group 0 ─┤ │
+                 └─ group 1 ─│─┤
+                             ▼ ▼
+               reduce group 0, 1 ─▶ shuffles, rows of tables, states
+
+Ray moves and spills the objects, and runs tasks again whose process or node was lost. The driver
+submits only as many tasks as can run soon, and drops objects as soon as no stage needs them. Every
+minute it records what the remaining stages need in a folder beside the findings, so that the same
+command resumes after the driver or the head node was lost.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import ray
+
+from cento import _ray_tasks as tasks
+from cento._errors import Error
+from cento._ray_tasks import MIB, Job, StagePlan, bounds
+
+#: How many bytes of a shuffle are worth a reduce task of their own.
+TASK_BYTES = 4 * MIB
+#: How many Ray tasks a map has at most, beside four for each CPU. A corpus of a billion pages has a
+#: hundred thousand parts; the driver knows every object, and each task makes one for each group.
+MAP_TASKS = 2000
+#: A record or a commit takes at most one of so many seconds.
+PAUSE = 10
+#: The memory of tasks is declared in multiples of this, because Ray treats tasks with different
+#: needs as different kinds of tasks.
+STEP = 16 * MIB
+
+
+@dataclass
+class ClusterSettings:
+    """How a command is run on a cluster. None of this changes results."""
+
+    #: Bytes of memory that each task may use for sorting, for its output and for working. The
+    #: states that it reads and writes, and the largest partition of its input, are declared to Ray
+    #: on top of it.
+    task_memory: int = 512 * MIB
+    #: How many objects a task makes for each shuffle. More objects make smaller reduce tasks.
+    groups: int = 32
+    #: How many tasks are submitted at a time. By default twice the number of the cluster's CPUs.
+    in_flight: Optional[int] = None
+    #: How often a task is run again if its process or its node was lost.
+    retries: int = 10
+    #: How many seconds of work may be lost with the driver. 0 records every stage.
+    checkpoint: float = 60.0
+    #: Called with a line about the progress; None for no progress.
+    report: Optional[Callable[[str], object]] = None
+    #: Called with the facts of each finished stage: its name, tasks, rows, bytes, seconds,
+    #: processor seconds, and the memory that its tasks declared and used at most.
+    on_stage: Optional[Callable[[Dict[str, Any]], object]] = None
+    #: For tests: see :class:`cento._ray_tasks.Job`.
+    faults: Optional[str] = None
+
+
+class Cluster:
+    """The nodes of the cluster, and how tasks are submitted to them."""
+
+    def __init__(self, settings: ClusterSettings) -> None:
+        self.settings = settings
+        nodes: Callable[[], List[Dict[str, Any]]] = ray.nodes
+        alive = [node["Resources"] for node in nodes() if node["Alive"]]
+        self.cpus = int(sum(node.get("CPU", 0) for node in alive)) or 1
+        self.memory = int(max((node.get("memory", 0) for node in alive), default=0))
+        stores = [int(node.get("object_store_memory", 0)) for node in alive]
+        self.object_store = min((store for store in stores if store), default=0)
+        self.in_flight = settings.in_flight or 2 * self.cpus
+
+    def remote(self, function: Callable[..., Any], name: str, memory: int, returns: int = 1) -> Any:
+        """Returns a function of the workers, with its memory declared."""
+        memory = -(-memory // STEP) * STEP
+        if memory > self.memory:
+            raise Error(
+                f"a task of `{name}` needs {memory // MIB} MiB of memory, and no node has more "
+                f"than {self.memory // MIB} MiB for tasks",
+                "start nodes with more memory, or use a smaller --task-memory or --memory",
+            )
+        return _exported(function).options(
+            num_returns=returns,
+            num_cpus=1,
+            memory=memory,
+            max_retries=self.settings.retries,
+        )
+
+    def bounded(
+        self, name: str, count: int, submit: Callable[[int], List[Any]]
+    ) -> Iterator[Tuple[int, List[Any]]]:
+        """Submits tasks as earlier ones are finished, and yields each with its objects. The last
+        object of a task says that it has ended."""
+        running: Dict[Any, Tuple[int, List[Any]]] = {}
+        waiting = iter(range(count))
+        finished, shown = 0, 0.0
+        while True:
+            while len(running) < self.in_flight:
+                task = next(waiting, None)
+                if task is None:
+                    break
+                references = submit(task)
+                running[references[-1]] = (task, references)
+            if not running:
+                return
+            done, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
+            for reference in done:
+                finished += 1
+                yield running.pop(reference)
+            if self.settings.report and (time.monotonic() - shown > 5 or finished == count):
+                shown = time.monotonic()
+                self.settings.report(f"{name}  {finished} of {count}")
+
+
+@dataclass
+class FlowState:
+    """What exists between two stages. ``Any`` stands for references to Ray objects."""
+
+    #: For each shuffle, the groups of each task that wrote to it.
+    shuffles: Dict[str, List[List[Any]]] = field(default_factory=dict)
+    #: The rows that were written to each shuffle, and the bytes of each of its partitions.
+    rows: Dict[str, int] = field(default_factory=dict)
+    sizes: Dict[str, List[int]] = field(default_factory=dict)
+    #: For each table, the rows of each task.
+    tables: Dict[str, List[Any]] = field(default_factory=dict)
+    states: Dict[str, Any] = field(default_factory=dict)
+    step: int = 0
+    stage: int = 0
+    round: int = 0
+    changes: int = 0
+    stages: List[Dict[str, Any]] = field(default_factory=list)
+    written: List[Dict[str, Any]] = field(default_factory=list)
+
+
+class FlowRunner:
+    """Runs one flow. ``state_bytes`` are the bytes of each of its states."""
+
+    def __init__(
+        self, job: Job, folder: Path, settings: ClusterSettings, state_bytes: Dict[str, int]
+    ) -> None:
+        self.job = job
+        self.reference = ray.put(job)
+        self.flow = json.loads(job.flow)
+        self.settings = settings
+        self.state_bytes = state_bytes
+        self.cluster = Cluster(settings)
+        self.folder = folder
+        self.last_record = time.monotonic()
+        self.pause = settings.checkpoint
+        self.state = FlowState()
+
+    def run(self) -> str:
+        """Runs all stages and writes all tables. Returns the report as JSON."""
+        started = time.monotonic()
+        self._resume()
+        steps = self.flow["steps"]
+        while self.state.step < len(steps):
+            step = steps[self.state.step]
+            stages = [step["stage"]] if "stage" in step else step["repeat"]["stages"]
+            stage = stages[self.state.stage]
+            report = self._run_stage(stage)
+            if "repeat" in step:
+                report["round"] = self.state.round + 1
+            self.state.stages.append(report)
+            self._advance(step, len(stages), report)
+            self._write_tables(stage)
+            self._drop_unused()
+            due = time.monotonic() - self.last_record > self.pause
+            if due and self.state.step < len(steps):
+                self._record()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return json.dumps(
+            {
+                "flow": self.flow["name"],
+                "stages": self.state.stages,
+                "tables": self.state.written,
+                "seconds": time.monotonic() - started,
+            }
+        )
+
+    def _advance(self, step: Dict[str, Any], stages: int, report: Dict[str, Any]) -> None:
+        state = self.state
+        if "stage" in step:
+            state.step += 1
+            return
+        repeat = step["repeat"]
+        state.changes += report["counters"].get(repeat["until_zero"], 0)
+        state.stage += 1
+        if state.stage < stages:
+            return
+        changes, state.changes = state.changes, 0
+        state.stage = 0
+        state.round += 1
+        if changes == 0:
+            state.step, state.round = state.step + 1, 0
+        elif state.round >= repeat["max_rounds"]:
+            counter, rounds = repeat["until_zero"], state.round
+            raise Error(f"the iteration did not end: `{counter}` is {changes} after {rounds} rounds")
+
+    def _plan(self, stage: Dict[str, Any]) -> StagePlan:
+        def divided(name: str) -> Tuple[int, int]:
+            partitions = self.flow["shuffles"][name]["partitions"]
+            return partitions, max(1, min(partitions, self.settings.groups))
+
+        writes = stage.get("writes", [])
+        source = stage["input"].get("shuffle")
+        states = [name for name in writes if name in self.flow.get("states", {})]
+        reads = list(stage.get("reads", []))
+        # A state is in memory twice: serialised, and in use.
+        memory = self.settings.task_memory
+        memory += sum(2 * self.state_bytes.get(name, 0) for name in [*reads, *states])
+        fetches = False
+        if source is not None:
+            sizes = self.state.sizes.get(source, [])
+            memory += max(sizes, default=0)
+            partitions, groups = divided(source)
+            of_groups = (bounds(partitions, groups, group) for group in range(groups))
+            largest = max((sum(sizes[one] for one in of) for of in of_groups if sizes), default=0)
+            # The input of a task has to fit in the object store of its node, beside other objects.
+            fetches = largest > self.cluster.object_store // 2
+        return StagePlan(
+            name=stage["name"],
+            shuffles={
+                name: divided(name) for name in writes if name in self.flow.get("shuffles", {})
+            },
+            tables=[name for name in writes if name in self.flow.get("tables", [])],
+            states=states,
+            reads=reads,
+            memory=memory,
+            working=self.settings.task_memory,
+            source=divided(source) if source is not None else None,
+            fetches=fetches,
+        )
+
+    def _submitter(self, stage: Dict[str, Any], plan: StagePlan) -> Tuple[int, int, Any]:
+        """Returns the rows that a stage reads, its number of tasks, and a function that submits
+        one."""
+        shared = ray.put(plan)
+        states = [self.state.states[name] for name in plan.reads]
+
+        def remote(several: Callable[..., Any], one: Callable[..., Any]) -> Any:
+            function = several if plan.returns > 1 else one
+            return self.cluster.remote(function, plan.name, plan.memory, plan.returns)
+
+        if plan.source is None:
+            map_remote = remote(tasks.map_task, tasks.map_facts)
+            numbers = len(stage["input"]["tasks"])
+            many = min(numbers, max(MAP_TASKS, 4 * self.cluster.cpus))
+
+            def submit_map(task: int) -> List[Any]:
+                mine = bounds(numbers, many, task)
+                return _listed(map_remote.remote(self.reference, shared, mine, *states))
+
+            return 0, many, submit_map
+        reduce_remote = remote(tasks.reduce_task, tasks.reduce_facts)
+        name = stage["input"]["shuffle"]
+        written = self.state.shuffles.pop(name, [])
+        rows = self.state.rows.pop(name, 0)
+        # One task for several groups if there is little to do: a task costs milliseconds.
+        size = sum(self.state.sizes.pop(name, []))
+        groups = plan.source[1]
+        count = max(1, min(groups, -(-size // TASK_BYTES)))
+
+        def submit_reduce(task: int) -> List[Any]:
+            mine = bounds(groups, count, task)
+            inputs = [of_task[group] for group in mine for of_task in written]
+            arguments = [inputs] if plan.fetches else inputs
+            return _listed(reduce_remote.remote(self.reference, shared, mine, *states, *arguments))
+
+        return rows, count, submit_reduce
+
+    def _run_stage(self, stage: Dict[str, Any]) -> Dict[str, Any]:
+        started = time.monotonic()
+        plan = self._plan(stage)
+        rows_in, count, submit = self._submitter(stage, plan)
+        counters: Dict[str, int] = {}
+        rows_out = bytes_out = peak = 0
+        processor = 0.0
+        outputs: Dict[int, List[Any]] = {}
+        for task, references in self.cluster.bounded(plan.name, count, submit):
+            facts = ray.get(references[-1])
+            outputs[task] = references[:-1]
+            for counter, amount in facts["counters"].items():
+                counters[counter] = counters.get(counter, 0) + amount
+            for port, amount in facts["rows"].items():
+                rows_out += amount
+                if port in plan.shuffles:
+                    self.state.rows[port] = self.state.rows.get(port, 0) + amount
+            for port, sizes in facts["sizes"].items():
+                bytes_out += sum(sizes)
+                if port in plan.shuffles:
+                    known = self.state.sizes.setdefault(port, [0] * len(sizes))
+                    self.state.sizes[port] = [one + more for one, more in zip(known, sizes)]
+            peak = max(peak, facts["peak"])
+            processor += facts["processor"]
+        self._collect(plan, [outputs[task] for task in range(count)])
+        report = {
+            "name": plan.name,
+            "tasks": count,
+            "resumed": 0,
+            "rows_in": rows_in,
+            "rows_out": rows_out,
+            "bytes_out": bytes_out,
+            "spilled": 0,
+            "seconds": time.monotonic() - started,
+            "counters": counters,
+        }
+        if self.settings.on_stage:
+            memory = {"memory": plan.memory, "peak": peak, "fetches": plan.fetches}
+            self.settings.on_stage({**report, **memory, "processor": processor})
+        return report
+
+    def _collect(self, plan: StagePlan, outputs: List[List[Any]]) -> None:
+        """Takes over the objects of all tasks of a stage, in the order of the tasks."""
+        state = self.state
+        at = 0
+        for name, (_, groups) in plan.shuffles.items():
+            of_tasks = [objects[at : at + groups] for objects in outputs]
+            state.shuffles.setdefault(name, []).extend(of_tasks)
+            at += groups
+        for name in plan.tables:
+            state.tables.setdefault(name, []).extend(objects[at] for objects in outputs)
+            at += 1
+        for name in plan.states:
+            parts = [objects[at] for objects in outputs]
+            if name in state.states:
+                parts.insert(0, state.states[name])
+            state.states[name] = self._merged(name, parts)
+            at += 1
+
+    def _merged(self, name: str, parts: List[Any]) -> Any:
+        """Merges states by a tree of tasks. A task merges two to eight of them, as many as fit in
+        half of a node."""
+        size = max(1, self.state_bytes.get(name, 0))
+        many = max(2, min(8, self.cluster.memory // (2 * size) - 2))
+        # The parts, the merged state, and the same serialised.
+        merge = self.cluster.remote(tasks.merge_task, name, (many + 2) * size)
+        while len(parts) != 1 or not parts:
+            chunks = [parts[at : at + many] for at in range(0, max(len(parts), 1), many)]
+            parts = [merge.remote(self.reference, name, *chunk) for chunk in chunks]
+        return parts[0]
+
+    def _later(self) -> List[Dict[str, Any]]:
+        """Returns the stages that may still run."""
+        found: List[Dict[str, Any]] = []
+        for step in self.flow["steps"][self.state.step :]:
+            found += [step["stage"]] if "stage" in step else step["repeat"]["stages"]
+        return found
+
+    def _write_tables(self, stage: Dict[str, Any]) -> None:
+        """Writes the tables that no later stage adds rows to."""
+        later = {name for one in self._later() for name in one.get("writes", [])}
+        for name in stage.get("writes", []):
+            if name in self.flow.get("tables", []) and name not in later:
+                parts = self.state.tables.pop(name, [])
+                write = self.cluster.remote(tasks.write_task, name, self.settings.task_memory)
+                report = ray.get(write.remote(self.reference, name, parts))
+                self.state.written.append(json.loads(report))
+
+    def _drop_unused(self) -> None:
+        """Drops the objects that no later stage uses, so that Ray can delete them."""
+        later = self._later()
+        read = {one["input"].get("shuffle") for one in later}
+        for name in set(self.state.shuffles) - read:
+            del self.state.shuffles[name]
+            self.state.rows.pop(name, None)
+            self.state.sizes.pop(name, None)
+        used = {name for one in later for key in ("reads", "writes") for name in one.get(key, [])}
+        for name in set(self.state.states) - used:
+            del self.state.states[name]
+
+    # Recording and resuming: one file per object, and one that names them, written last.
+
+    def _record(self) -> None:
+        """Writes everything that the remaining stages need to the shared path."""
+        begun = time.monotonic()
+        state = self.state
+        ordinal = len(state.stages)
+        folder = self.folder / f"{ordinal:05}"
+        folder.mkdir(parents=True, exist_ok=True)
+        saved: List[Tuple[str, Any]] = []
+
+        def file(reference: Any) -> str:
+            name = f"{len(saved):08}"
+            saved.append((str(folder / name), reference))
+            return name
+
+        record = {
+            "flow": self.job.key,
+            "folder": folder.name,
+            "shuffles": {
+                name: [[file(one) for one in groups] for groups in of_tasks]
+                for name, of_tasks in state.shuffles.items()
+            },
+            "tables": {name: [file(one) for one in parts] for name, parts in state.tables.items()},
+            "states": {name: file(one) for name, one in state.states.items()},
+            "rows": state.rows,
+            "sizes": state.sizes,
+            "position": [state.step, state.stage, state.round, state.changes],
+            "stages": state.stages,
+            "written": state.written,
+        }
+        save = self.cluster.remote(tasks.save_task, "record", STEP)
+        for _ in self.cluster.bounded("record", len(saved), lambda at: [save.remote(*saved[at])]):
+            pass
+        tasks.save_task(str(self.folder / "record.json"), json.dumps(record).encode())
+        for old in self.folder.iterdir():
+            if old.is_dir() and old != folder:
+                shutil.rmtree(old, ignore_errors=True)
+        self.last_record = time.monotonic()
+        # Recording terabytes must not take longer than the work that it saves.
+        if self.settings.checkpoint > 0:
+            self.pause = max(self.settings.checkpoint, PAUSE * (self.last_record - begun))
+
+    def _resume(self) -> None:
+        """Restores what an interrupted run of the same flow recorded."""
+        try:
+            record = json.loads((self.folder / "record.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return
+        if record.get("flow") != self.job.key:
+            return
+        folder = self.folder / record["folder"]
+        load = self.cluster.remote(tasks.load_task, "record", self.settings.task_memory)
+
+        def loaded(name: str) -> Any:
+            return load.remote(str(folder / name))
+
+        state = self.state
+        state.shuffles = {
+            name: [[loaded(one) for one in groups] for groups in of_tasks]
+            for name, of_tasks in record["shuffles"].items()
+        }
+        state.tables = {
+            name: [loaded(one) for one in parts] for name, parts in record["tables"].items()
+        }
+        state.states = {name: loaded(one) for name, one in record["states"].items()}
+        state.rows = record["rows"]
+        state.sizes = record["sizes"]
+        state.step, state.stage, state.round, state.changes = record["position"]
+        state.stages = record["stages"]
+        state.written = record["written"]
+        if self.settings.report:
+            self.settings.report(f"resumed after {len(state.stages)} stages")
+
+
+@lru_cache(maxsize=None)
+def _exported(function: Callable[..., Any]) -> Any:
+    """Makes a function known to Ray, once."""
+    return ray.remote(function)
+
+
+def _listed(references: Any) -> List[Any]:
+    return references if isinstance(references, list) else [references]

@@ -1,0 +1,317 @@
+"""What workers of a Ray cluster run: tasks of flows and of indexing.
+
+A worker runs the command of the driver up to the step that it serves, and then any of its tasks.
+The functions here are what Ray calls; :mod:`cento._ray_flow` and :mod:`cento._ray_index` submit
+them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import struct
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import PickleBuffer
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import ray
+
+from cento import _cento
+from cento._errors import Error
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker needs to reach a step: the words of the command, and what to expect."""
+
+    words: Tuple[str, ...]
+    #: The flow as JSON; empty for indexing.
+    flow: str
+    #: The folder of its tables, whose name depends on the parameters and on the content of the
+    #: corpus; the corpus for indexing.
+    tables: str
+    key: str
+    #: The folder in which the command runs, if its words are relative to it.
+    folder: Optional[str] = None
+    #: For tests: a folder. The first task of each stage kills its process when its work is done,
+    #: unless a file there says that one was killed before.
+    faults: Optional[str] = None
+
+
+@dataclass
+class StagePlan:
+    """A stage, and how its output is divided. Everything that a task has to know but its number."""
+
+    name: str
+    #: For each shuffle that it writes: partitions and groups.
+    shuffles: Dict[str, Tuple[int, int]]
+    tables: List[str]
+    states: List[str]
+    #: The states that it reads, in the order in which they are passed.
+    reads: List[str]
+    #: Bytes of memory that a task has declared to Ray, and what of them is not input or states.
+    memory: int
+    working: int
+    #: Partitions and groups of the shuffle that it reads; None for a map.
+    source: Optional[Tuple[int, int]] = None
+    #: Whether a task fetches its input piece by piece, because it exceeds the object store.
+    fetches: bool = False
+
+    @property
+    def returns(self) -> int:
+        """How many objects a task returns: shuffles by group, tables, states, then its facts."""
+        groups = sum(groups for _, groups in self.shuffles.values())
+        return 1 + groups + len(self.tables) + len(self.states)
+
+
+# --- Buffers -------------------------------------------------------------------------------------
+
+
+def unpack(buffer: Any) -> List[memoryview]:
+    """Returns views of the buffers that :func:`cento._cento.pack` joined.
+
+    >>> packed = struct.pack("<4Q", 3, 3, 0, 5) + b"onethree"
+    >>> [bytes(part) for part in unpack(packed)]
+    [b'one', b'', b'three']
+    """
+    view = memoryview(buffer)
+    (count,) = struct.unpack_from("<Q", view)
+    sizes = struct.unpack_from(f"<{count}Q", view, 8)
+    parts, at = [], 8 * (count + 1)
+    for size in sizes:
+        parts.append(view[at : at + size])
+        at += size
+    return parts
+
+
+def bounds(partitions: int, groups: int, group: int) -> range:
+    """Returns the partitions of a group: consecutive ones, so that the order of groups is that of
+    their partitions."""
+    return range(group * partitions // groups, (group + 1) * partitions // groups)
+
+
+# --- Reaching a step -----------------------------------------------------------------------------
+
+#: The step that this process has reached. A worker runs tasks of one step for a long time.
+_reached: Optional[Tuple[str, Any]] = None
+
+
+def _server(job: Job) -> Any:
+    """Runs the command of a job up to its step, unless this process is there already."""
+    global _reached
+    if _reached is None or _reached[0] != job.key:
+        _reached = None
+        if job.folder is not None:
+            try:
+                os.chdir(job.folder)
+            except OSError as error:
+                raise Error(
+                    f"this node cannot enter {job.folder}: {error.strerror}",
+                    "run the command in a folder that all nodes see under the same name",
+                ) from None
+        server = _cento.FlowServer(list(job.words), True, True)
+        step = server.next_step()
+        if step is None:
+            server.result()  # Raises the error of the command.
+            raise Error("the step was finished by another run of the same command")
+        if job.flow:
+            same = "flow" in step and json.loads(step["flow"]) == json.loads(job.flow)
+            same = same and os.fspath(step["tables"]) == job.tables
+        else:
+            same = "corpus" in step and os.fspath(step["corpus"]) == job.tables
+        if not same:
+            raise Error(
+                "this node does not reach the step of the driver",
+                "the corpus must be the same on all nodes, and so must the version of cento",
+            )
+        _reached = (job.key, server)
+    return _reached[1]
+
+
+class Usage:
+    """What a task uses, from its start: processor seconds, and its own memory at most, which is
+    sampled after each of its partitions and objects."""
+
+    def __init__(self) -> None:
+        self.seconds = _processor_seconds()
+        self.before = self.most = _anonymous()
+
+    def sample(self) -> None:
+        self.most = max(self.most, _anonymous())
+
+    def facts(self) -> Dict[str, Any]:
+        self.sample()
+        return {
+            "processor": _processor_seconds() - self.seconds,
+            "peak": self.most - self.before,
+        }
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _anonymous() -> int:
+    """Returns the resident memory of this process without files and shared objects."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def _fail_once(job: Job, name: str) -> None:
+    """For tests: kills this process, unless one was killed here before."""
+    if job.faults is None:
+        return
+    try:
+        os.close(os.open(Path(job.faults) / name, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- Tasks of flows ------------------------------------------------------------------------------
+
+
+def _objects(plan: StagePlan, server: Any, done: List[Any], usage: Usage) -> Iterator[Any]:
+    """Yields the objects of a task from the output of its partitions. Ray takes each object before
+    the next one is made."""
+    counters: Dict[str, int] = {}
+    rows: Dict[str, int] = {}
+    for one in done:
+        for total, part in [(counters, one.counters), (rows, one.rows)]:
+            for name, count in part.items():
+                total[name] = total.get(name, 0) + count
+    sizes: Dict[str, array[int]] = {}
+    for name, (partitions, groups) in plan.shuffles.items():
+        sizes[name] = array("Q")
+        for group in range(groups):
+            of_group = bounds(partitions, groups, group)
+            packed, found = _cento.pack(done, name, of_group.start, of_group.stop)
+            sizes[name].extend(found)
+            usage.sample()
+            yield PickleBuffer(packed)
+    for name in plan.tables:
+        packed, found = _cento.pack(done, name, 0, 1)
+        sizes[name] = array("Q", found)
+        yield PickleBuffer(packed)
+    written = [one.states() for one in done]
+    for name in plan.states:
+        parts = [states[name] for states in written if name in states]
+        yield PickleBuffer(server.merge_states(name, parts) if len(parts) != 1 else parts[0])
+    yield {"counters": counters, "rows": rows, "sizes": sizes, **usage.facts()}
+
+
+def map_task(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Iterator[Any]:
+    """Runs some tasks of a map, one after the other."""
+    server = _server(job)
+    usage = Usage()
+    known = dict(zip(plan.reads, map(bytes, states)))
+    done: List[Any] = []
+    held = 0
+    for number in numbers:
+        memory = (plan.memory - held, max(0, plan.working // 4 - held))
+        done.append(server.run_map(plan.name, number, known, memory))
+        held += done[-1].memory
+        usage.sample()
+    _fail_once(job, f"{plan.name}-map")
+    yield from _objects(plan, server, done, usage)
+
+
+def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> Iterator[Any]:
+    """Reduces the partitions of some groups. The arguments are the states, then the objects of the
+    first group from all tasks that wrote to the shuffle, then those of the second … A task that
+    fetches has one list of references instead of the objects."""
+    server = _server(job)
+    usage = Usage()
+    states, packed = arguments[: len(plan.reads)], arguments[len(plan.reads) :]
+    if plan.fetches:
+        packed = packed[0]
+    known = dict(zip(plan.reads, map(bytes, states)))
+    assert plan.source is not None
+    writers = len(packed) // len(groups)
+    done: List[Any] = []
+    held = 0
+    for position, group in enumerate(groups):
+        inputs = packed[position * writers : (position + 1) * writers]
+        views = [] if plan.fetches else [unpack(one) for one in inputs]
+        for at, partition in enumerate(bounds(*plan.source, group)):
+            if plan.fetches:
+                mine = [bytes(unpack(ray.get(one))[at]) for one in inputs]
+            else:
+                mine = [bytes(parts[at]) for parts in views]
+            mine = [rows for rows in mine if rows]
+            memory = (plan.memory - held, max(0, plan.working // 4 - held))
+            done.append(server.run_reduce(plan.name, partition, mine, known, memory))
+            held += done[-1].memory
+            usage.sample()
+    _fail_once(job, f"{plan.name}-reduce")
+    yield from _objects(plan, server, done, usage)
+
+
+def map_facts(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Any:
+    """A map that writes nothing: Ray takes no generator for a single object."""
+    return next(map_task(job, plan, numbers, *states))
+
+
+def reduce_facts(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> Any:
+    return next(reduce_task(job, plan, groups, *arguments))
+
+
+def merge_task(job: Job, state: str, *parts: Any) -> Any:
+    merged = _server(job).merge_states(state, [bytes(part) for part in parts])
+    _fail_once(job, f"{state}-merge")
+    return PickleBuffer(merged)
+
+
+def write_task(job: Job, table: str, parts: Sequence[Any]) -> str:
+    """Writes a table from the objects of all tasks. They are references, so that one object at a
+    time is in memory, however large the table is."""
+    server = _server(job)
+    server.begin_table(table)
+    try:
+        for part in parts:
+            for rows in unpack(ray.get(part)):
+                if len(rows) > 0:
+                    server.add_rows(bytes(rows))
+    except BaseException:
+        server.abort_table()
+        raise
+    report: str = server.end_table()
+    _fail_once(job, f"{table}-write")
+    return report
+
+
+def save_task(path: str, content: Any) -> None:
+    aside = Path(f"{path}.{os.getpid()}.tmp")
+    with open(aside, "wb") as file:
+        file.write(memoryview(content))
+        file.flush()
+        os.fsync(file.fileno())
+    aside.rename(path)
+
+
+def load_task(path: str) -> Any:
+    return PickleBuffer(Path(path).read_bytes())
+
+
+# --- Tasks of indexing ---------------------------------------------------------------------------
+
+
+def index_task(job: Job, task: int, memory: int) -> Tuple[str, Dict[str, Any]]:
+    """Writes the parts of one task to the shared path, and returns what the driver commits."""
+    server = _server(job)
+    usage = Usage()
+    finished: str = server.run_task(task, memory)
+    _fail_once(job, f"index-{task}")
+    return finished, usage.facts()
