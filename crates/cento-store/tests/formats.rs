@@ -67,7 +67,7 @@ fn pages_can_be_added_to_a_corpus_of_format_1() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = folder.path().join("old.cento");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/format-1");
-    copy(&sample, &corpus);
+    copy(&sample, &corpus).unwrap();
     let page = folder.path().join("page.html");
     std::fs::write(&page, "<p>A page that is added later.").unwrap();
     let resolved = resolve(&[page.display().to_string()], &Settings::default()).unwrap();
@@ -92,15 +92,16 @@ fn pages_can_be_added_to_a_corpus_of_format_1() {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
         } else {
-            std::fs::copy(entry.path(), target).unwrap();
+            std::fs::copy(entry.path(), target)?;
         }
     }
+    Ok(())
 }

@@ -1,5 +1,10 @@
 //! What a training-data engineer does: their own ids, thresholds, cleaning, contamination.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its sandbox fails"
+)]
+
 mod support;
 
 use std::collections::BTreeSet;

@@ -232,7 +232,7 @@ fn of_values<Kind: ArrowPrimitiveType>(
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "dates may have no text")]
-fn as_text(value: impl ToString) -> Option<String> {
+fn as_text<Number: ToString + Copy>(value: Number) -> Option<String> {
     Some(value.to_string())
 }
 

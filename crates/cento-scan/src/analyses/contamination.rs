@@ -183,6 +183,7 @@ fn item_table(items: &[ItemRow], found: u64) -> ReportTable {
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 

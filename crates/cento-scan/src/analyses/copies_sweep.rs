@@ -137,6 +137,7 @@ pub fn sweep_report_table(rows: &[CopiesSweepRow]) -> ReportTable {
                 ]
             })
             .collect(),
+        ..ReportTable::default()
     }
 }
 
