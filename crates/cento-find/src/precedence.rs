@@ -13,8 +13,9 @@
 //!
 //! A page is published at or before its fetch. So a page that was fetched before another one was
 //! published is earlier; but a page that was published before another one was *fetched* need not
-//! be, because nobody knows when the other was published. And a publication date may be a whole day,
-//! month or year ([`cento_text::date::latest`]): `2024-03-05` is not earlier than 10:30 of that day.
+//! be, because nobody knows when the other was published. And a publication date may be a whole
+//! day, month or year ([`cento_text::date::latest`]): `2024-03-05` is not earlier than 10:30 of
+//! that day.
 //!
 //! ```text
 //!   first       second      earlier

@@ -66,6 +66,16 @@ fn run(corpora: &[&Path], set: &LabelSet, params: &DetectParams, findings: &Path
     .unwrap()
 }
 
+/// The rows of a table without the names of inputs and the rows in them.
+fn rows_of_any_input(findings: &Findings, table: &str) -> Vec<Value> {
+    let mut rows = rows(findings, table);
+    for row in rows.iter_mut().filter_map(Value::as_object_mut) {
+        row.remove("page_file");
+        row.remove("page_row");
+    }
+    rows
+}
+
 fn page(at: usize, chunks: &[u8]) -> (String, String) {
     let text: Vec<String> = chunks.iter().map(|&number| chunk(number)).collect();
     let (site, folder) = (at % 3, at / 3 % 2);
@@ -198,7 +208,7 @@ proptest! {
             let of = |path: &Path, name: &str| -> Vec<String> {
                 let found = run(&[path], &set, &params, &folder.path().join(name));
                 // The id of a page depends on its record in its corpus.
-                rows(&found, table).into_iter().map(|mut row| { row["page_id"] = json!(0); row.to_string() }).collect()
+                rows_of_any_input(&found, table).into_iter().map(|mut row| { row["page_id"] = json!(0); row.to_string() }).collect()
             };
             let mut parts: Vec<String> = one.iter().flat_map(|path| of(path, "f1")).collect();
             parts.extend(other.iter().flat_map(|path| of(path, "f2")));
@@ -236,7 +246,10 @@ fn a_recursion_trap_changes_nothing() {
         let found = run(&[&corpus], &set, &DetectParams::default(), &findings);
         let tables = ["pages", "neighbourhoods", "sites", "thresholds", "chunks"];
         let summary: DetectSummary = found.summary().unwrap();
-        (tables.map(|table| rows(&found, table)), summary)
+        (
+            tables.map(|table| rows_of_any_input(&found, table)),
+            summary,
+        )
     });
     assert!(plain.1.matched > 0);
     assert_eq!(plain, trapped);

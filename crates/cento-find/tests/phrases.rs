@@ -403,7 +403,14 @@ proptest! {
             candidates: 3,
             ..params
         };
-        let tables = |threads, memory| bytes(&run(&pages, &params, threads, memory).0);
+        // Tables name the input, so there is one.
+        let folder = tempfile::tempdir().unwrap();
+        let lines: Vec<Value> = pages.iter().map(Page::json).collect();
+        let path = corpus_of(folder.path(), "pages", &lines);
+        let tables = |threads, memory| {
+            let findings = folder.path().join(format!("{threads}"));
+            bytes(&phrases(&open(&[&path]), &params, &workplace(&findings, threads, memory)).unwrap())
+        };
         let one = tables(1, 1 << 30);
         prop_assert_eq!(one.len(), 4);
         prop_assert_eq!(&one, &tables(2, 8 << 20));

@@ -355,7 +355,7 @@ fn pages_of_the_same_domain_are_sources_only_on_request() {
 fn grams_that_a_page_had_first_are_original() {
     let mut pages = quilt_and_sources();
     for (page, day) in pages.iter_mut().zip([1, 2, 3, 9, 5]) {
-        page["date"] = json!(format!("2020-01-0{day}T00:00:00Z"));
+        page["date"] = json!(format!("2020-01-0{day}T12:00:00Z"));
     }
     let (quilts, patches, _) = found(&pages, &QuiltsParams::default());
     // Its ten other words begin ten grams, each seam has four; 26 grams are on a later page.

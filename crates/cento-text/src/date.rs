@@ -16,9 +16,9 @@
 //! | with dots, or unambiguous slashes | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
 //! Missing parts have the smallest value: a date without a time is midnight, a month is its first
-//! day, a year its first. [`latest`] is the other end of what such a date may mean. A time without a
-//! zone is UTC. Years from 1 to 9999 are accepted, except for the first moment of the year 1, which
-//! programs write for a missing date.
+//! day, a year its first. [`latest`] is the other end of what such a date may mean. A time without
+//! a zone is UTC. Years from 1 to 9999 are accepted, except for the first moment of the year 1,
+//! which programs write for a missing date.
 
 mod cursor;
 mod zone;
@@ -59,17 +59,18 @@ pub fn parse(text: &str) -> Option<i64> {
         .or_else(|| in_words(text))
 }
 
-/// Parses a date that an HTML page states. Years below 1000 are mistakes there, such as `0024-03-05`,
-/// and the page would be called older than all others; in a table of old books they are meant.
+/// Parses a date that an HTML page states. Years below 1000 are mistakes there, such as
+/// `0024-03-05`, and the page would be called older than all others; in a table of old books they
+/// are meant.
 pub fn parse_of_page(text: &str) -> Option<i64> {
     parse(text).filter(|&millis| millis >= YEAR_1000)
 }
 
 /// Returns the last millisecond that a date may mean, given what [`parse`] made of it.
 ///
-/// A page that states `2024-03-05` was published at any time of that day, and one that states only a
-/// year at any time of that year. Milliseconds do not tell `2024` from `2024-01-01`, so a date that
-/// is the first moment of a year, a month or a day may be all of it.
+/// A page that states `2024-03-05` was published at any time of that day, and one that states only
+/// a year at any time of that year. Milliseconds do not tell `2024` from `2024-01-01`, so a date
+/// that is the first moment of a year, a month or a day may be all of it.
 ///
 /// ```
 /// use cento_text::date::{latest, parse};

@@ -255,7 +255,7 @@ fn every_decision_is_explained() {
         .iter()
         .find_map(|block| block.rule)
         .unwrap();
-    assert_eq!(removed.name(), "consent dialogue");
+    assert_eq!(removed.name(), "outside the article");
 }
 
 #[test]

@@ -110,13 +110,13 @@ impl Analysis for Reuse {
             params.scheme
         ));
         let contained = ContainedPages::read(input.findings)?;
-        if let Some(sentence) = contained.sentence(input, &summary) {
+        if let Some(sentence) = contained.sentence(input) {
             section.sentences.insert(0, sentence);
         }
         if contained.pages == 0 && summary.identical == 0 {
             section.absent = Some(format!(
-                "no pages that are found by {} or more in another page other than by templates, \
-                 page frames, common phrases and aliases",
+                "no page with at least {} of its text in another page, apart from templates, page \
+                 frames, common phrases and aliases",
                 percent(HALF)
             ));
         }
@@ -130,7 +130,7 @@ impl Analysis for Reuse {
             table.command = list;
             section.tables.push(table);
         }
-        contained.show(input, &mut section, &summary, &rows)?;
+        contained.show(input, &mut section, &rows)?;
         section.suggestions.push(Suggestion {
             command: format!(
                 "{} --out reuse.csv",
@@ -211,22 +211,22 @@ impl ContainedPages {
     }
 
     /// Counts them, and names the strongest pair.
-    fn sentence(&self, input: &SectionInput<'_>, summary: &ReuseSummary) -> Option<String> {
+    fn sentence(&self, input: &SectionInput<'_>) -> Option<String> {
         let (share, (_, page), (_, other)) = Self::sides(self.strongest.as_ref()?);
         let pages = self.pages as u64;
         Some(format!(
-            "Apart from templates, page frames, common phrases and aliases, {}{} of {} (identical \
-             ones counted once) {} found by {} or more in another page; {} is found by {} in {}.",
+            "{}{} {} at least {} of {} text in another page (identical pages are counted once; \
+             templates, page frames, common phrases and aliases are excluded): {} of {} is in {}.",
             match self.pages >= MAX_COUNTED {
-                true => "at least ",
+                true => "At least ",
                 false => "",
             },
-            number(pages),
-            counted(summary.pages, "page", "pages"),
-            plural(pages, "is", "are"),
+            counted(pages, "page", "pages"),
+            plural(pages, "has", "have"),
             percent(HALF),
-            input.short(page),
+            plural(pages, "its", "their"),
             percent(share),
+            input.short(page),
             input.short(other),
         ))
     }
@@ -236,7 +236,6 @@ impl ContainedPages {
         &self,
         input: &SectionInput<'_>,
         section: &mut Section,
-        summary: &ReuseSummary,
         rows: &[ReusePairRow],
     ) -> Result<()> {
         let mut seen = BTreeSet::new();
@@ -257,7 +256,7 @@ impl ContainedPages {
                 (strongest.page_id, strongest.of_id) == (row.page_id, row.of_id)
             });
             let shown = longest_passage(input.source, [one, other], &about)?;
-            if is_strongest && let Some(sentence) = self.sentence(input, summary) {
+            if is_strongest && let Some(sentence) = self.sentence(input) {
                 section.findings.push(Finding {
                     sentence: format!("{sentence} {}", contained_relation(row, [one, other])),
                     pages: self.pages as u64,

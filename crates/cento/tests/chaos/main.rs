@@ -6,8 +6,8 @@
 //! * **corruption**: a flipped bit or a truncation in any file of a corpus, of its findings or of
 //!   labels never changes results silently: it is an error, `info --verify` reports it, or the
 //!   results are correct;
-//! * **faults** of the machine: failing reads and writes, a clock that jumps, too little memory, two
-//!   processes at once: an error, or the same results;
+//! * **faults** of the machine: failing reads and writes, a clock that jumps, too little memory,
+//!   two processes at once: an error, or the same results;
 //! * **hostile input**: mutated archives and tables are read or rejected, without a panic;
 //! * **outputs**: whatever is named as an output, no byte of the inputs changes.
 //!
