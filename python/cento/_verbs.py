@@ -46,7 +46,8 @@ class Analyses:
         output: StrPath,
         *,
         add: bool = False,
-        again: bool = False,
+        repeat: bool = False,
+        refresh: bool = False,
         query: bool = False,
         format: Optional[Value] = None,
         base_url: Optional[str] = None,
@@ -90,18 +91,21 @@ class Analyses:
         tables, and writes a folder of Parquet tables: pages, their text, and their chunks. Inputs
         may be local files, objects on S3, or URLs of web servers; S3 is configured by the usual
         variables (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). Run the same command again to
-        resume after an interruption.
+        resume after an interruption, or to add the files that are new in a folder. Files that have
+        changed or are missing are an error, unless ``refresh`` replaces the corpus.
 
         ``inputs`` is a file, a folder, a pattern or a URL, or several of them.
 
         Keywords:
-          ``add``: Add the inputs to an existing corpus with the same parameters. Inputs that it
-            already contains are skipped
-          ``again``: With ``add``: add inputs again that the corpus already contains
+          ``add``: Add other inputs to an existing corpus. Inputs that it already contains are
+            skipped
+          ``repeat``: With ``add``: add inputs once more that the corpus already contains
+          ``refresh``: If files have changed or are missing since the corpus was made, index all
+            inputs anew and replace the corpus
           ``query``: Also build the index for `cento query`, which otherwise the first query builds.
             With ``add``, an index that exists is always extended
-          ``format``: Read every input in this format instead of detecting it from name and content:
-            warc, arc, wacz, html, text, jsonl or parquet
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
           ``base_url``: URL of the input folder; by default the URL of a file is its path
           ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
             or ip. May be repeated; `a.b` reads a field of a nested object
@@ -120,7 +124,7 @@ class Analyses:
           ``content``: Which text of an HTML page to keep: all; main, the main content without
             navigation and other boilerplate; or slope, the flattest window of the document slope
             curve (Seo & Croft 2008) [default: all]
-          ``main``: Same as ``content`` main
+          ``main``: Keep only the main content of HTML pages
           ``chunk``: Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N
             or document [default: paragraph]
           ``normalise``: Normalise chunks before hashing: none, space or space+case [default:
@@ -159,13 +163,14 @@ class Analyses:
           ``memory``: Memory to use [default: half of the machine's memory]
           ``part_size``: Payload per part of the corpus, which is the most work that an interruption
             can lose [default: 512M]
-          ``json``: Print the summary as one JSON object
+          ``json``: Print JSON, one object per line
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
             "add": add,
-            "again": again,
+            "repeat": repeat,
+            "refresh": refresh,
             "query": query,
             "format": format,
             "base_url": base_url,
@@ -207,18 +212,22 @@ class Analyses:
     def copies(
         self,
         *,
-        against: Optional[StrPath] = None,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
+        against: Optional[str] = None,
         resemblance: Optional[float] = None,
         k: Optional[int] = None,
-        scheme: Optional[Value] = None,
+        rule: Optional[Value] = None,
         keep: Optional[Value] = None,
+        sweep: Optional[Value] = None,
         emit: Optional[Literal["keep", "drop", "all"]] = None,
         filter: Optional[Union[bool, str, Sequence[str]]] = None,
         output: Optional[StrPath] = None,
         overwrite: bool = False,
         skip_list: Optional[StrPath] = None,
-        base_url: Optional[str] = None,
-        field: Optional[Union[str, Sequence[str]]] = None,
+        figures: Optional[StrPath] = None,
+        figure_format: Optional[Literal["pdf"]] = None,
         out: Optional[StrPath] = None,
         json: bool = False,
         explain: bool = False,
@@ -228,6 +237,7 @@ class Analyses:
         temp: Optional[StrPath] = None,
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Find duplicate and near-duplicate pages, and which to keep.
@@ -243,136 +253,63 @@ class Analyses:
         This is ``cento copies`` of this corpus.
 
         Keywords:
-          ``against``: Find only pages of CORPUS that duplicate pages of this corpus
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
+          ``against``: Compare the pages with those of this corpus
           ``resemblance``: Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact
             duplicates [default: 0.8]
           ``k``: Words per gram [default: 5]
-          ``scheme``: How near-duplicates are found: resemblance, or megashingle, the rule of
-            Fetterly et al. 2005 (two of six bands of 14 minima agree; not verified; transitive)
-            [default: resemblance]
+          ``rule``: How near-duplicates are found: resemblance, or megashingle as in Fetterly et al.
+            2005 [default: resemblance]
           ``keep``: Which of several duplicates to keep: earliest (by publication date, else fetch
             date; undated pages last; then a URL without tracking parameters; then corpus order),
             first (in corpus order), longest or shortest-url [default: earliest]
+          ``sweep``: Count the findings for other values of one parameter
           ``emit``: Print the URLs of the pages that are kept or removed, or of all pages with the
             decision
-          ``filter``: Write the inputs without the removed pages to the folder of ``output``: JSON
-            Lines, Parquet, archives (in WARC, a page with identical bytes becomes a revisit record)
-            and single files. Without INPUT, all inputs
-          ``output``: Folder for ``filter``. It must not contain inputs or be inside an input
-            folder; existing files are not replaced
-          ``overwrite``: With ``filter``: replace existing files
+          ``filter``: Write the inputs without the pages that were found to the folder of
+            ``output``. Without INPUT, all inputs
+          ``output``: Where to write the result
+          ``overwrite``: Replace existing files
           ``skip_list``: Write a list of what a crawler should skip: prefixes under which at least
             90 % of the pages duplicate the page at the same path under another prefix, the
             exceptions to be fetched anyway, and single URLs. At least one page of every class is
             fetched
-          ``base_url``: URL of the input folder
-          ``field``: Assign a field of a table to a role, as for `cento index`
+          ``figures``: Write figures to this folder, as SVG and CSV
+          ``figure_format``: With ``figures``: write the figures in this format too, in addition to
+            SVG and CSV
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
             "against": against,
             "resemblance": resemblance,
             "k": k,
-            "scheme": scheme,
+            "rule": rule,
             "keep": keep,
+            "sweep": sweep,
             "emit": emit,
             "filter": filter,
             "output": output,
             "overwrite": overwrite,
             "skip_list": skip_list,
-            "base_url": base_url,
-            "field": field,
-            "out": out,
-            "json": json,
-            "explain": explain,
-            "findings": findings,
-            "again": again,
-            "partial": partial,
-            "temp": temp,
-            "threads": threads,
-            "memory": memory,
-        }
-        return self._find("copies", options, progress)
-
-    def overlap(
-        self,
-        *,
-        servers: Optional[Union[bool, Literal["host", "domain"]]] = None,
-        chunk: Optional[Value] = None,
-        threshold: Optional[int] = None,
-        max_pages: Optional[int] = None,
-        replication: bool = False,
-        top: Optional[int] = None,
-        figures: Optional[StrPath] = None,
-        figure_format: Optional[Literal["pdf"]] = None,
-        out: Optional[StrPath] = None,
-        json: bool = False,
-        explain: bool = False,
-        findings: Optional[StrPath] = None,
-        again: bool = False,
-        partial: bool = False,
-        temp: Optional[StrPath] = None,
-        threads: Optional[int] = None,
-        memory: Optional[Value] = None,
-        progress: Progress = True,
-    ) -> Findings:
-        """Find pages or servers that share chunks.
-
-        Finds all pairs of pages that share at least ``threshold`` chunks, and the share of each
-        page that is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its
-        chunks; pages with identical text count as one, the earliest by date. With ``servers``,
-        finds pairs of servers, each the union of its pages: mirrors share nearly all chunks.
-        Results are exact with any amount of memory; chunks that are ignored because they are on too
-        many pages (``max_pages``) are counted and reported.
-
-        This is ``cento overlap`` of this corpus.
-
-        Keywords:
-          ``servers``: Compare servers instead of pages: by host, or by registered domain
-          ``chunk``: Unit of text: paragraph, lines:N, sentences:N, words:N or document [default:
-            that of the corpus]
-          ``threshold``: Minimum number of shared chunks [default: about 500 words, see below]
-          ``max_pages``: Ignore chunks on more pages, or servers, than this: a chunk on p pages
-            makes p²/2 pairs. 0 ignores none [default: 1,000; more in a small corpus, where no chunk
-            need be ignored]
-          ``replication``: Report how often pages are replicated, and what a crawl without replicas
-            would save: by identical text, by 15 shared chunks of four lines, and by 25 shared
-            chunks of two lines
-          ``top``: Number of pairs to show [default: 10]
-          ``figures``: Write figures of the replication, as SVG and CSV
-          ``figure_format``: With ``figures``: write the figures in this format too, in addition to
-            SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
-          ``threads``: Worker threads [default: the number of cores]
-          ``memory``: Memory to use [default: half of the machine's memory]
-          ``progress``: True to show it as the command line does, False for none, or a function of
-            how much is done, how much there is, and a line of text
-        """
-        options: Mapping[str, Any] = {
-            "servers": servers,
-            "chunk": chunk,
-            "threshold": threshold,
-            "max_pages": max_pages,
-            "replication": replication,
-            "top": top,
             "figures": figures,
             "figure_format": figure_format,
             "out": out,
@@ -384,25 +321,21 @@ class Analyses:
             "temp": temp,
             "threads": threads,
             "memory": memory,
+            "top": top,
         }
-        return self._find("overlap", options, progress)
+        return self._find("copies", options, progress)
 
-    def reuse(
+    def overlap(
         self,
         *,
-        against: Optional[StrPath] = None,
-        scheme: Optional[Value] = None,
-        most: Optional[Value] = None,
-        considerable: Optional[Value] = None,
-        partial_share: Optional[Value] = None,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
+        servers: Optional[Union[bool, Literal["host", "domain"]]] = None,
+        chunk: Optional[Value] = None,
         min_shared: Optional[int] = None,
         max_pages: Optional[int] = None,
-        frequent: Optional[int] = None,
-        frame: bool = False,
-        style: Optional[Union[Value, Sequence[Value]]] = None,
-        compare: bool = False,
-        labelled: Optional[StrPath] = None,
-        top: Optional[int] = None,
+        replication: bool = False,
         figures: Optional[StrPath] = None,
         figure_format: Optional[Literal["pdf"]] = None,
         out: Optional[StrPath] = None,
@@ -414,6 +347,107 @@ class Analyses:
         temp: Optional[StrPath] = None,
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
+        top: Optional[Value] = None,
+        progress: Progress = True,
+    ) -> Findings:
+        """Find pages or servers that share chunks.
+
+        Finds all pairs of pages that share at least ``min_shared`` chunks, and the share of each
+        page that is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its
+        chunks; pages with identical text count as one, the earliest by date. With ``servers``,
+        finds pairs of servers, each the union of its pages: mirrors share nearly all chunks.
+        Results are exact with any amount of memory; chunks that are ignored because they are on too
+        many pages (``max_pages``) are counted and reported.
+
+        This is ``cento overlap`` of this corpus.
+
+        Keywords:
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
+          ``servers``: Compare servers instead of pages: by host, or by registered domain
+          ``chunk``: Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N
+            or document [default: that of the corpus]
+          ``min_shared``: Minimum number of shared chunks or fingerprints [default: about 500 words,
+            see below]
+          ``max_pages``: Ignore what is on more pages than this; 0 ignores nothing [default: 1,000;
+            more in a small corpus]
+          ``replication``: Report how often pages are replicated, and what a crawl without replicas
+            would save: by identical text, by 15 shared chunks of four lines, and by 25 shared
+            chunks of two lines
+          ``figures``: Write figures to this folder, as SVG and CSV
+          ``figure_format``: With ``figures``: write the figures in this format too, in addition to
+            SVG and CSV
+          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
+          ``temp``: Folder for temporary files [default: beside the findings]
+          ``threads``: Worker threads [default: the number of cores]
+          ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
+          ``progress``: True to show it as the command line does, False for none, or a function of
+            how much is done, how much there is, and a line of text
+        """
+        options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
+            "servers": servers,
+            "chunk": chunk,
+            "min_shared": min_shared,
+            "max_pages": max_pages,
+            "replication": replication,
+            "figures": figures,
+            "figure_format": figure_format,
+            "out": out,
+            "json": json,
+            "explain": explain,
+            "findings": findings,
+            "again": again,
+            "partial": partial,
+            "temp": temp,
+            "threads": threads,
+            "memory": memory,
+            "top": top,
+        }
+        return self._find("overlap", options, progress)
+
+    def reuse(
+        self,
+        *,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
+        against: Optional[str] = None,
+        scheme: Optional[Value] = None,
+        most: Optional[Value] = None,
+        considerable: Optional[Value] = None,
+        partial_share: Optional[Value] = None,
+        min_shared: Optional[int] = None,
+        max_pages: Optional[int] = None,
+        frequent: Optional[int] = None,
+        frame: bool = False,
+        style: Optional[Union[Value, Sequence[Value]]] = None,
+        compare: bool = False,
+        labelled: Optional[StrPath] = None,
+        figures: Optional[StrPath] = None,
+        figure_format: Optional[Literal["pdf"]] = None,
+        out: Optional[StrPath] = None,
+        json: bool = False,
+        explain: bool = False,
+        findings: Optional[StrPath] = None,
+        again: bool = False,
+        partial: bool = False,
+        temp: Optional[StrPath] = None,
+        threads: Optional[int] = None,
+        memory: Optional[Value] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Find pages that share text, from a passage to the whole page.
@@ -427,16 +461,21 @@ class Analyses:
         This is ``cento reuse`` of this corpus.
 
         Keywords:
-          ``against``: Compare the pages of CORPUS only with those of another corpus
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
+          ``against``: Compare the pages with those of this corpus
           ``scheme``: How fingerprints are selected: kgram, mod, winnow, break or dct, with
             parameters (see below) [default: winnow]
           ``most``: Least share of a page of which most is reused [default: 0.8]
           ``considerable``: Least share of a page of which a considerable part is reused [default:
             0.5]
           ``partial_share``: Least share of a page of which a part is reused [default: 0.1]
-          ``min_shared``: Minimum number of shared fingerprints [default: 1]
-          ``max_pages``: Ignore fingerprints on more distinct pages than this: one on p pages makes
-            p²/2 pairs. 0 ignores none [default: 1,000; more in a small corpus]
+          ``min_shared``: Minimum number of shared chunks or fingerprints [default: 1]
+          ``max_pages``: Ignore what is on more pages than this; 0 ignores nothing [default: 1,000;
+            more in a small corpus]
           ``frequent``: From this many pages on, shared text is a template or a common phrase
             [default: 10]
           ``frame``: Remove page frames: fingerprints on at least 5 pages and a fifth of the pages
@@ -448,24 +487,27 @@ class Analyses:
             kgram
           ``labelled``: With ``compare``: also measure precision, recall and F1 on pairs of known
             category
-          ``top``: Number of pairs to show [default: 10]
-          ``figures``: Write figures, as SVG and CSV
+          ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
             "against": against,
             "scheme": scheme,
             "most": most,
@@ -478,7 +520,6 @@ class Analyses:
             "style": style,
             "compare": compare,
             "labelled": labelled,
-            "top": top,
             "figures": figures,
             "figure_format": figure_format,
             "out": out,
@@ -490,12 +531,16 @@ class Analyses:
             "temp": temp,
             "threads": threads,
             "memory": memory,
+            "top": top,
         }
         return self._find("reuse", options, progress)
 
     def passages(
         self,
         *,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
         all: bool = False,
         of: Optional[str] = None,
         pairs: Optional[StrPath] = None,
@@ -506,8 +551,7 @@ class Analyses:
         strip: bool = False,
         output: Optional[StrPath] = None,
         overwrite: bool = False,
-        top: Optional[int] = None,
-        format: Optional[Literal["json", "csv", "tei"]] = None,
+        print: Optional[Literal["json", "csv", "tei"]] = None,
         figures: Optional[StrPath] = None,
         figure_format: Optional[Literal["pdf"]] = None,
         out: Optional[StrPath] = None,
@@ -519,6 +563,7 @@ class Analyses:
         temp: Optional[StrPath] = None,
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Show exactly which words texts share.
@@ -532,6 +577,11 @@ class Analyses:
         This is ``cento passages`` of this corpus.
 
         Keywords:
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
           ``all``: Compare all pairs of pages that share text; the default for a corpus
           ``of``: Compare only the page with this URL with the others
           ``pairs``: Compare the pairs of URLs in this table (.parquet, .jsonl or .csv), in the
@@ -539,9 +589,7 @@ class Analyses:
           ``fold``: How words are compared: none, or ocr to tolerate confusable letters, words
             hyphenated at the end of a line, and words split in two [default: none]
           ``min_chars``: Minimum length of a passage, in characters on each side [default: 160]
-          ``max_pages``: What is on more pages than this is boilerplate: its fingerprints do not
-            make pairs (unless ``of`` or ``pairs`` chooses them), and paragraphs with which a page
-            begins or ends are not compared [default: 100]
+          ``max_pages``: Ignore what is on more pages than this; 0 ignores nothing [default: 100]
           ``clusters``: List passages that are on at least three pages, with their first appearance
             and their spread over time and sites
           ``strip``: Write the inputs without the passages that an earlier page has to the folder of
@@ -549,30 +597,31 @@ class Analyses:
             keep their format, HTML files become plain paragraphs, WARC records become conversion
             records of plain text, and in Parquet tables the column with the text changes; ARC is
             refused
-          ``output``: Folder for ``strip``. It must not contain inputs or be inside an input folder;
-            existing files are not replaced
-          ``overwrite``: With ``strip``: replace existing files
-          ``top``: Number of passages to show [default: 10]
-          ``format``: Print all passages in this format: json, csv, or tei (TEI P5, for scholarly
+          ``output``: Where to write the result
+          ``overwrite``: Replace existing files
+          ``print``: Print all passages in this format: json, csv, or tei (TEI P5, for scholarly
             editions)
-          ``figures``: Write figures of the passages, or with ``clusters`` of their spread over
-            time, as SVG and CSV
+          ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
             "all": all,
             "of": of,
             "pairs": pairs,
@@ -583,8 +632,7 @@ class Analyses:
             "strip": strip,
             "output": output,
             "overwrite": overwrite,
-            "top": top,
-            "format": format,
+            "print": print,
             "figures": figures,
             "figure_format": figure_format,
             "out": out,
@@ -596,19 +644,23 @@ class Analyses:
             "temp": temp,
             "threads": threads,
             "memory": memory,
+            "top": top,
         }
         return self._find("passages", options, progress)
 
     def quilts(
         self,
         *,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
         k: Optional[int] = None,
         m: Optional[int] = None,
         c: Optional[int] = None,
         theta: Optional[float] = None,
-        foreign: Optional[Value] = None,
-        min_share: Optional[float] = None,
-        collapse: bool = False,
+        foreign: Optional[Literal["domain", "host", "ip", "none"]] = None,
+        min_source: Optional[float] = None,
+        collapse: Optional[Union[bool, Literal["yes", "no"]]] = None,
         sweep: Optional[Union[Value, Sequence[Value]]] = None,
         figures: Optional[StrPath] = None,
         figure_format: Optional[Literal["pdf"]] = None,
@@ -623,6 +675,7 @@ class Analyses:
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
         sample: Optional[int] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Find pages stitched from patches of other pages.
@@ -637,44 +690,50 @@ class Analyses:
         This is ``cento quilts`` of this corpus.
 
         Keywords:
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
           ``k``: Words per gram [default: 5]
           ``m``: Most pages of a patch gram; a gram on more pages is common [default: 50]
           ``c``: Minimum number of sources of a quilt [default: 4]
           ``theta``: Minimum share of patch grams, above 0 and up to 1 [default: 0.5]
-          ``foreign``: Which pages can be sources: those of another domain, host or ip, or all pages
-            (none). A page without one, such as a local file, is foreign to all [default: domain]
-          ``min_share``: Count only sources that cover at least this additional share of the page's
+          ``foreign``: Which pages are foreign to a page. A page without a domain, host or ip, such
+            as a local file, is foreign to all [default: domain]
+          ``min_source``: Count only sources that cover at least this additional share of the page's
             patch grams [default: 0]
-          ``collapse``: Remove duplicates and near-duplicates first, as `cento copies` finds them
-          ``sweep``: Also count quilts for other values of one parameter: k=2..10, m=10..80:10,
-            c=2,4,8, theta=0.4..1.0. May be repeated; each value of k takes a pass over the texts.
-            ``out`` and ``json`` then export the counts
-          ``figures``: Write figures of the sweeps, as DIR/NAME.svg and DIR/NAME.csv
+          ``collapse``: Count duplicates and near-duplicates as one page: yes or no [default: no]
+          ``sweep``: Count the findings for other values of one parameter
+          ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``seed``: Seed of the sample: another seed draws another sample
+          ``seed``: Seed of the random generator
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
-          ``sample``: Print this many quilts with their patches, drawn at random; ``out`` and
-            ``json`` write them as JSON Lines
+          ``sample``: Print this many results, drawn at random
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
             "k": k,
             "m": m,
             "c": c,
             "theta": theta,
             "foreign": foreign,
-            "min_share": min_share,
+            "min_source": min_source,
             "collapse": collapse,
             "sweep": sweep,
             "figures": figures,
@@ -690,17 +749,21 @@ class Analyses:
             "threads": threads,
             "memory": memory,
             "sample": sample,
+            "top": top,
         }
         return self._find("quilts", options, progress)
 
     def phrases(
         self,
         *,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
         k: Optional[int] = None,
         min_pages: Optional[int] = None,
         exact: bool = False,
-        no_collapse: bool = False,
-        scheme: Optional[Value] = None,
+        collapse: Optional[Union[bool, Literal["yes", "no"]]] = None,
+        rule: Optional[Value] = None,
         site: Optional[Value] = None,
         flag_pages: Optional[int] = None,
         flag_mean: Optional[float] = None,
@@ -708,7 +771,7 @@ class Analyses:
         cover_from: Optional[int] = None,
         cover_pages: Optional[Value] = None,
         candidates: Optional[int] = None,
-        foreign: Optional[Value] = None,
+        foreign: Optional[Literal["both", "ip", "domain"]] = None,
         figures: Optional[StrPath] = None,
         figure_format: Optional[Literal["pdf"]] = None,
         out: Optional[StrPath] = None,
@@ -720,6 +783,7 @@ class Analyses:
         temp: Optional[StrPath] = None,
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Find popular phrases, and the pages and sites made of them.
@@ -735,13 +799,18 @@ class Analyses:
         This is ``cento phrases`` of this corpus.
 
         Keywords:
-          ``k``: Words per phrase [default: 5]
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
+          ``k``: Words per gram [default: 5]
           ``min_pages``: Minimum number of pages that a popular phrase was sampled from; with
             ``exact``, that it is on [default: 5]
           ``exact``: Count all phrases of all pages, instead of the sampled ones
-          ``no_collapse``: Do not remove near-duplicates
-          ``scheme``: How near-duplicates are found: resemblance, or megashingle as in the paper
-            [default: resemblance]
+          ``collapse``: Count duplicates and near-duplicates as one page: yes or no [default: yes]
+          ``rule``: How near-duplicates are found: resemblance, or megashingle as in Fetterly et al.
+            2005 [default: resemblance]
           ``site``: What a site is: host, domain or ip. A spammer with few pages on each of many
             hosts shows up only by ip [default: host]
           ``flag_pages``: Flag only sites with at least this many pages [default: 10]
@@ -754,30 +823,34 @@ class Analyses:
             covers none [default: 50]
           ``candidates``: Number of candidate pages per phrase for the cover of a page, foreign
             pages first [default: 256]
-          ``foreign``: Which pages are foreign: those of another domain and address (both), of
-            another ip, or of another domain. Pages without one are foreign to all [default: both]
-          ``figures``: Write the figures of the paper to a folder, as SVG and CSV
+          ``foreign``: Which pages are foreign to a page. A page without a domain, host or ip, such
+            as a local file, is foreign to all [default: both]
+          ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
             "k": k,
             "min_pages": min_pages,
             "exact": exact,
-            "no_collapse": no_collapse,
-            "scheme": scheme,
+            "collapse": collapse,
+            "rule": rule,
             "site": site,
             "flag_pages": flag_pages,
             "flag_mean": flag_mean,
@@ -797,6 +870,7 @@ class Analyses:
             "temp": temp,
             "threads": threads,
             "memory": memory,
+            "top": top,
         }
         return self._find("phrases", options, progress)
 
@@ -805,15 +879,16 @@ class Analyses:
         *,
         output: StrPath,
         from_: Optional[Union[str, Sequence[str]]] = None,
-        of: Optional[Value] = None,
-        threshold: Optional[int] = None,
-        top: Optional[int] = None,
+        unit: Optional[Value] = None,
+        more_than: Optional[int] = None,
+        most_frequent: Optional[int] = None,
         min_length: Optional[int] = None,
         stop: Optional[Union[StrPath, Sequence[StrPath]]] = None,
         no_stop: bool = False,
         stop_proposed: bool = False,
         base_url: Optional[str] = None,
         field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
         main: bool = False,
         chunk: Optional[Value] = None,
         normalise: Optional[Value] = None,
@@ -831,6 +906,7 @@ class Analyses:
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
         sample: Optional[int] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Find what is copied: labels for `cento detect`.
@@ -843,56 +919,60 @@ class Analyses:
         This is ``cento discover`` of this corpus.
 
         Keywords:
-          ``output``: The file of labels to write
+          ``output``: Where to write the result
           ``from_``: Label all chunks of these originals: a corpus, or anything that `cento index`
             reads
-          ``of``: What to label: chunks or files [default: chunks]
-          ``threshold``: Label what occurs more often than this [default: 2.5 per million chunks, at
+          ``unit``: What to label: chunks or files [default: chunks]
+          ``more_than``: Label what occurs more often than this [default: 2.5 per million chunks, at
             least 5]
-          ``top``: Label the N most frequent ones
-          ``min_length``: With ``from``: label chunks of at least this many bytes [default: 100]
+          ``most_frequent``: Label the N most frequent ones
+          ``min_length``: Ignore chunks of the originals with fewer bytes than this [default: 100]
           ``stop``: Additional stop list: a text file in the format of `cento labels stops`
           ``no_stop``: Do not use the built-in stop list
-          ``stop_proposed``: Stop all proposed labels, without a review
-          ``base_url``: URL of the input folder
-          ``field``: Assign a field of a table to a role, as for `cento index`
+          ``stop_proposed``: Stop all labels that look like idioms or templates, without a review
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
           ``main``: Keep only the main content of HTML pages
           ``chunk``: Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N
             or document [default: paragraph]
           ``normalise``: Normalise chunks before hashing: none, space or space+case [default:
             space+case]
           ``hash``: Hash function for chunks: blake3 or sha1 [default: blake3]
-          ``figures``: Write the figure of frequencies in the paper to a folder, as SVG and CSV
-          ``seed``: Seed of the sample: another seed draws another sample
+          ``figures``: Write figures to this folder, as SVG and CSV
+          ``seed``: Seed of the random generator
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
-          ``sample``: Print this many labels, drawn at random, to be classified as in Tables 2 and 4
-            of the paper
+          ``sample``: Print this many results, drawn at random
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
             "output": output,
             "from_": from_,
-            "of": of,
-            "threshold": threshold,
-            "top": top,
+            "unit": unit,
+            "more_than": more_than,
+            "most_frequent": most_frequent,
             "min_length": min_length,
             "stop": stop,
             "no_stop": no_stop,
             "stop_proposed": stop_proposed,
             "base_url": base_url,
             "field": field,
+            "format": format,
             "main": main,
             "chunk": chunk,
             "normalise": normalise,
@@ -910,12 +990,16 @@ class Analyses:
             "threads": threads,
             "memory": memory,
             "sample": sample,
+            "top": top,
         }
         return self._find("discover", options, progress)
 
     def detect(
         self,
         *,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
         labels: Optional[StrPath] = None,
         against: Optional[Union[str, Sequence[str]]] = None,
         grams: Optional[int] = None,
@@ -928,14 +1012,18 @@ class Analyses:
         mean_threshold: Optional[float] = None,
         ratio_threshold: Optional[float] = None,
         depth: Optional[int] = None,
-        no_stop: bool = False,
+        count_stops: bool = False,
         stop: Optional[Union[StrPath, Sequence[StrPath]]] = None,
         stop_proposed: bool = False,
-        base_url: Optional[str] = None,
-        field: Optional[Union[str, Sequence[str]]] = None,
+        against_field: Optional[Union[str, Sequence[str]]] = None,
         truth: Optional[StrPath] = None,
+        write_labels: Optional[StrPath] = None,
+        filter: Optional[Union[bool, str, Sequence[str]]] = None,
         output: Optional[StrPath] = None,
+        overwrite: bool = False,
         figures: Optional[StrPath] = None,
+        evidence: Optional[StrPath] = None,
+        reproducible: bool = False,
         seed: Optional[int] = None,
         figure_format: Optional[Literal["pdf"]] = None,
         out: Optional[StrPath] = None,
@@ -948,6 +1036,7 @@ class Analyses:
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
         sample: Optional[int] = None,
+        top: Optional[Value] = None,
         progress: Progress = True,
     ) -> Findings:
         """Find where text is copied: pages, sites and folders that contain labels.
@@ -962,13 +1051,17 @@ class Analyses:
         This is ``cento detect`` of this corpus.
 
         Keywords:
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
           ``labels``: Find these labels, made by `cento discover`
-          ``against``: Find all chunks of these originals: a corpus, or anything that `cento index`
-            reads
+          ``against``: Compare the pages with those of this corpus
           ``grams``: With ``against``: match overlapping runs of K words instead of chunks
           ``min_share``: With ``grams``: list pages with at least this share of an item's runs
             [default: 0.5]
-          ``min_length``: With ``against``: find chunks of at least this many bytes [default: 100]
+          ``min_length``: Ignore chunks of the originals with fewer bytes than this [default: 100]
           ``fuzzy``: Also find edited chunks: those with at least this share of a label's words, in
             runs of 4. They do not affect scores
           ``own``: Ignore pages of this domain or host, such as that of the originals. May be
@@ -979,36 +1072,45 @@ class Analyses:
           ``mean_threshold``: Flag neighbourhoods whose mean is above this
           ``ratio_threshold``: Flag neighbourhoods whose ratio is above this
           ``depth``: Number of levels of neighbourhoods: 1 is only hosts [default: all]
-          ``no_stop``: Count stop chunks like other chunks
-          ``stop``: With ``against``: additional stop list
-          ``stop_proposed``: With ``against``: also stop chunks that look like idioms or templates
-            of the originals
-          ``base_url``: URL of the input folder
-          ``field``: Assign a field of a table to a role, as for `cento index`
-          ``truth``: Also print true and false positive rates of pages over all thresholds: FILE has
-            the URLs of the pages that are copies, one per line, or is the truth.jsonl of `cento
-            synth`
-          ``output``: With ``against``: write the labels of the originals to this file
-          ``figures``: Write the figures of the paper to a folder, as SVG and CSV
-          ``seed``: Seed of the sample: another seed draws another sample
+          ``count_stops``: Count stop chunks like other chunks
+          ``stop``: Additional stop list: a text file in the format of `cento labels stops`
+          ``stop_proposed``: Stop all labels that look like idioms or templates, without a review
+          ``against_field``: Assign a field of a table of ``against`` to a role, if its fields are
+            not those of CORPUS. May be repeated [default: as ``field``]
+          ``truth``: What is to be found: the truth.jsonl of `cento synth`
+          ``write_labels``: With ``against``: write the labels of the originals to this file
+          ``filter``: Write the inputs without the pages that were found to the folder of
+            ``output``. Without INPUT, all inputs
+          ``output``: Where to write the result
+          ``overwrite``: Replace existing files
+          ``figures``: Write figures to this folder, as SVG and CSV
+          ``evidence``: With ``against``: write a folder with an HTML page for each site that has
+            text of the originals, to be sent to somebody: its pages with addresses, dates and
+            hashes of their payloads, and the shared passages beside the originals' words
+          ``reproducible``: Leave out the time at which it was made: the same data give the same
+            bytes
+          ``seed``: Seed of the random generator
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
           ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv
-          ``json``: Print the rows of the main table, one JSON object per line
-          ``explain``: Print the rows, bytes and seconds of each stage
-          ``findings``: Folder for the findings [default: CORPUS/findings]
-          ``again``: Run the analysis again instead of using cached results
-          ``partial``: Analyse a corpus whose last index was interrupted: the pages indexed so far
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
-          ``sample``: Print this many flagged neighbourhoods, drawn at random, to be classified as
-            in Tables 5 and 6 of the paper
+          ``sample``: Print this many results, drawn at random
+          ``top``: Number of rows to show of each table, or all [default: 10]
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
         options: Mapping[str, Any] = {
+            "base_url": base_url,
+            "field": field,
+            "format": format,
             "labels": labels,
             "against": against,
             "grams": grams,
@@ -1021,14 +1123,18 @@ class Analyses:
             "mean_threshold": mean_threshold,
             "ratio_threshold": ratio_threshold,
             "depth": depth,
-            "no_stop": no_stop,
+            "count_stops": count_stops,
             "stop": stop,
             "stop_proposed": stop_proposed,
-            "base_url": base_url,
-            "field": field,
+            "against_field": against_field,
             "truth": truth,
+            "write_labels": write_labels,
+            "filter": filter,
             "output": output,
+            "overwrite": overwrite,
             "figures": figures,
+            "evidence": evidence,
+            "reproducible": reproducible,
             "seed": seed,
             "figure_format": figure_format,
             "out": out,
@@ -1041,51 +1147,241 @@ class Analyses:
             "threads": threads,
             "memory": memory,
             "sample": sample,
+            "top": top,
         }
         return self._find("detect", options, progress)
 
-    def scan(
+    def dedup(
         self,
         *,
-        only: Optional[Union[Literal["copies", "replication", "overlap-servers", "overlap", "reuse", "passages", "quilts", "quilts-sweep", "phrases", "discover", "detect"], Sequence[Literal["copies", "replication", "overlap-servers", "overlap", "reuse", "passages", "quilts", "quilts-sweep", "phrases", "discover", "detect"]]]] = None,
-        labels: Optional[StrPath] = None,
-        report: Optional[StrPath] = None,
-        figures: Optional[StrPath] = None,
-        figure_format: Optional[Literal["pdf"]] = None,
-        top: Optional[int] = None,
-        open: bool = False,
+        output: StrPath,
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
+        against: Optional[str] = None,
+        resemblance: Optional[float] = None,
+        k: Optional[int] = None,
+        rule: Optional[Value] = None,
+        keep: Optional[Value] = None,
+        overwrite: bool = False,
+        out: Optional[StrPath] = None,
+        json: bool = False,
         explain: bool = False,
+        findings: Optional[StrPath] = None,
+        again: bool = False,
         partial: bool = False,
         temp: Optional[StrPath] = None,
         threads: Optional[int] = None,
         memory: Optional[Value] = None,
+        top: Optional[Value] = None,
+        filter: Optional[Union[bool, str, Sequence[str]]] = None,
+        progress: Progress = True,
+    ) -> Findings:
+        """Write a data set without duplicate and near-duplicate records: `copies --filter`.
+
+        The same as `cento copies INPUT… ``filter`` -o FOLDER`, see there for how duplicates are
+        found and which of them is kept. Files, columns, types, the order of records and the
+        division into shards are kept; only the removed records are missing.
+
+        This is ``cento dedup`` of this corpus.
+
+        Keywords:
+          ``output``: Where to write the result
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
+          ``against``: Compare the pages with those of this corpus
+          ``resemblance``: Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact
+            duplicates [default: 0.8]
+          ``k``: Words per gram [default: 5]
+          ``rule``: How near-duplicates are found: resemblance, or megashingle as in Fetterly et al.
+            2005 [default: resemblance]
+          ``keep``: Which of several duplicates to keep: earliest (by publication date, else fetch
+            date; undated pages last; then a URL without tracking parameters; then corpus order),
+            first (in corpus order), longest or shortest-url [default: earliest]
+          ``overwrite``: Replace existing files
+          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
+          ``temp``: Folder for temporary files [default: beside the findings]
+          ``threads``: Worker threads [default: the number of cores]
+          ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
+          ``filter``: Write only these of the inputs, if CORPUS is a corpus
+          ``progress``: True to show it as the command line does, False for none, or a function of
+            how much is done, how much there is, and a line of text
+        """
+        options: Mapping[str, Any] = {
+            "output": output,
+            "base_url": base_url,
+            "field": field,
+            "format": format,
+            "against": against,
+            "resemblance": resemblance,
+            "k": k,
+            "rule": rule,
+            "keep": keep,
+            "overwrite": overwrite,
+            "out": out,
+            "json": json,
+            "explain": explain,
+            "findings": findings,
+            "again": again,
+            "partial": partial,
+            "temp": temp,
+            "threads": threads,
+            "memory": memory,
+            "top": top,
+            "filter": filter,
+        }
+        return self._find("dedup", options, progress)
+
+    def contamination(
+        self,
+        *,
+        against: Union[str, Sequence[str]],
+        base_url: Optional[str] = None,
+        field: Optional[Union[str, Sequence[str]]] = None,
+        format: Optional[Value] = None,
+        against_field: Optional[Union[str, Sequence[str]]] = None,
+        filter: Optional[Union[bool, str, Sequence[str]]] = None,
+        output: Optional[StrPath] = None,
+        overwrite: bool = False,
+        evidence: Optional[StrPath] = None,
+        reproducible: bool = False,
+        out: Optional[StrPath] = None,
+        json: bool = False,
+        explain: bool = False,
+        findings: Optional[StrPath] = None,
         again: bool = False,
+        partial: bool = False,
+        temp: Optional[StrPath] = None,
+        threads: Optional[int] = None,
+        memory: Optional[Value] = None,
+        top: Optional[Value] = None,
+        grams: Optional[int] = None,
+        min_share: Optional[float] = None,
+        progress: Progress = True,
+    ) -> Findings:
+        """Find the items of a benchmark in training data: `detect --grams`.
+
+        The same as `cento detect CORPUS ``against`` ITEMS ``grams`` 8`. An item is compared by its
+        overlapping runs of K words, anywhere on a page; runs in more than 64 different items are
+        ignored. `cento report` shows the items that were found beside the words of the pages.
+
+        This is ``cento contamination`` of this corpus.
+
+        Keywords:
+          ``against``: The items of the benchmark: a corpus, or anything that `cento index` reads
+          ``base_url``: URL of the input folder; by default the URL of a file is its path
+          ``field``: Assign a field of a table to a role: text, html, url, date, title, id, language
+            or ip. May be repeated; `a.b` reads a field of a nested object
+          ``format``: Read inputs in this format instead of detecting it: warc, arc, wacz, html,
+            text, jsonl or parquet
+          ``against_field``: Assign a field of a table of ``against`` to a role, if its fields are
+            not those of CORPUS. May be repeated [default: as ``field``]
+          ``filter``: Write the inputs without the pages that were found to the folder of
+            ``output``. Without INPUT, all inputs
+          ``output``: Where to write the result
+          ``overwrite``: Replace existing files
+          ``evidence``: With ``against``: write a folder with an HTML page for each site that has
+            text of the originals, to be sent to somebody: its pages with addresses, dates and
+            hashes of their payloads, and the shared passages beside the originals' words
+          ``reproducible``: Leave out the time at which it was made: the same data give the same
+            bytes
+          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
+            or .csv; - prints JSON Lines
+          ``json``: Print JSON, one object per line
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``findings``: Folder of the findings [default: CORPUS/findings]
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
+          ``temp``: Folder for temporary files [default: beside the findings]
+          ``threads``: Worker threads [default: the number of cores]
+          ``memory``: Memory to use [default: half of the machine's memory]
+          ``top``: Number of rows to show of each table, or all [default: 10]
+          ``grams``: Compare overlapping runs of K words; shorter items are ignored [default: 8]
+          ``min_share``: An item is found on a page that has at least this share of its runs
+            [default: 0.5]
+          ``progress``: True to show it as the command line does, False for none, or a function of
+            how much is done, how much there is, and a line of text
+        """
+        options: Mapping[str, Any] = {
+            "against": against,
+            "base_url": base_url,
+            "field": field,
+            "format": format,
+            "against_field": against_field,
+            "filter": filter,
+            "output": output,
+            "overwrite": overwrite,
+            "evidence": evidence,
+            "reproducible": reproducible,
+            "out": out,
+            "json": json,
+            "explain": explain,
+            "findings": findings,
+            "again": again,
+            "partial": partial,
+            "temp": temp,
+            "threads": threads,
+            "memory": memory,
+            "top": top,
+            "grams": grams,
+            "min_share": min_share,
+        }
+        return self._find("contamination", options, progress)
+
+    def scan(
+        self,
+        *,
+        only: Optional[Union[Literal["copies", "copies-sweep", "replication", "overlap-servers", "overlap", "reuse", "passages", "quilts", "quilts-sweep", "phrases", "discover", "detect", "contamination", "copied-passages"], Sequence[Literal["copies", "copies-sweep", "replication", "overlap-servers", "overlap", "reuse", "passages", "quilts", "quilts-sweep", "phrases", "discover", "detect", "contamination", "copied-passages"]]]] = None,
+        labels: Optional[StrPath] = None,
+        report: Optional[StrPath] = None,
+        figures: Optional[StrPath] = None,
+        figure_format: Optional[Literal["pdf"]] = None,
+        top: Optional[Value] = None,
+        open: bool = False,
+        reproducible: bool = False,
+        explain: bool = False,
+        again: bool = False,
+        partial: bool = False,
+        temp: Optional[StrPath] = None,
+        threads: Optional[int] = None,
+        memory: Optional[Value] = None,
         progress: Progress = True,
     ) -> Scan:
         """Find all reuse in files or in a corpus, and write a report.
 
         Indexes the inputs, or opens an existing corpus; runs all analyses that suit it; prints a
         summary, and writes an HTML report. Run the same command again to resume after an
-        interruption; cached results are used again.
+        interruption, or to add the files that are new in a folder; cached results are used again.
 
         This is ``cento scan`` of this corpus.
 
         Keywords:
           ``only``: Run only these analyses, separated by commas
-          ``labels``: Find these labels, made by `cento discover`, instead of labels discovered in
-            the corpus
+          ``labels``: Find these labels, made by `cento discover`
           ``report``: File of the report [default: report.html in the corpus]
-          ``figures``: Also write each figure to a file, as SVG and CSV
+          ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``top``: Number of rows of the tables in the report [default: 10]
-          ``open``: Open the report in a browser
-          ``explain``: Print the time of each step, and the rows, bytes and seconds of its stages
-          ``partial``: Scan a corpus whose last index was interrupted: the pages indexed so far
+          ``top``: Number of rows to show of each table, or all [default: 10]
+          ``open``: Open the result in a browser
+          ``reproducible``: Leave out the time at which it was made: the same data give the same
+            bytes
+          ``explain``: Print the seconds, rows and bytes of each stage
+          ``again``: Do the work again instead of using cached results
+          ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
           ``temp``: Folder for temporary files [default: beside the findings]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
-          ``again``: Run the analyses again instead of using cached results
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
@@ -1097,11 +1393,12 @@ class Analyses:
             "figure_format": figure_format,
             "top": top,
             "open": open,
+            "reproducible": reproducible,
             "explain": explain,
+            "again": again,
             "partial": partial,
             "temp": temp,
             "threads": threads,
             "memory": memory,
-            "again": again,
         }
         return self._scan(options, progress)
