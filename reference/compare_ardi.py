@@ -90,7 +90,8 @@ class Ardi(Comparison):
             (set(informed), ["--against", "originals.jsonl", "--min-length", "30"]),
         ]:
             with self.setting():
-                table = self.cento.find("detect", "x.cento", *options, main="sites")
+                main = "passages" if "--against" in options else "sites"
+                table = self.cento.find("detect", "x.cento", *options, main=main)
                 self.detect(table, options, labels, set() if "--count-stops" in options else stops)
                 if "--against" in options:
                     self.matches(table, informed, stops)
