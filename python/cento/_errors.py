@@ -13,7 +13,7 @@ class Error(Exception):
     ...     cento.Corpus.open("no-such.cento")
     ... except cento.Error as error:
     ...     print(error.message)
-    no-such.cento is not a cento corpus: it has no manifest.json
+    no-such.cento does not exist
     """
 
     #: What is wrong with what, as the command line prints it after ``error:``.

@@ -55,7 +55,7 @@ def labels(made: Path) -> Path:
     """Labels of frequent chunks."""
     corpus = cento.Corpus.open(made / "crawl.cento")
     output = made / "frequent.labels"
-    corpus.discover(output=output, top=50, findings=made / "labels", progress=False)
+    corpus.discover(output=output, most_frequent=50, findings=made / "labels", progress=False)
     return output
 
 

@@ -88,7 +88,7 @@ def test_a_scan_is_that_of_the_program(corpus: cento.Corpus, command: Any, tmp_p
     there = tmp_path / "there.cento"
     shutil.copytree(corpus.path, there)
     scan = corpus.scan(only=["copies", "quilts"], progress=False)
-    done = command("scan", there, "--only", "copies,quilts")
+    done = command("scan", there, "--only=copies", "--only=quilts")
     assert done.returncode == 0, done.stderr
     assert content(corpus.path) == content(there)
     assert {"copies", "quilts"} <= set(scan.findings)

@@ -100,6 +100,6 @@ def test_a_detector_agrees_with_detect(corpus: cento.Corpus, labels: Path) -> No
 
 def test_labels_of_files_are_refused(corpus: cento.Corpus, tmp_path: Path) -> None:
     output = tmp_path / "files.labels"
-    corpus.discover(output=output, of="files", top=5, progress=False)
+    corpus.discover(output=output, unit="files", most_frequent=5, progress=False)
     with pytest.raises(ValueError, match="files"):
         cento.Detector(output)
