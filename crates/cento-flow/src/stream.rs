@@ -258,13 +258,15 @@ pub(crate) fn pieces_of<'a, R: Row>(
     let mut pieces = Vec::new();
     for contribution in contributions {
         let port = &contribution.port;
-        port.check_shape(shuffle, size_of::<R>(), port.partitions)?;
+        let shape = port.check_shape(shuffle, size_of::<R>(), port.partitions);
         if let (Some(file), false) = (&contribution.file, contribution.in_memory) {
+            shape.map_err(|error| file.corrupted(&error.to_string()))?;
             for range in file.ranges(shuffle, partition)? {
                 pieces.push(RowPiece::File(Arc::clone(file), range));
             }
             continue;
         }
+        shape?;
         for chunk in &port.chunks {
             let bytes = chunk.partition(partition);
             if !bytes.is_empty() {
