@@ -83,7 +83,10 @@ impl Boundary {
         in_flow
             && ordinal < u64::from(u32::MAX)
             && streams.all(|name| flow.shuffles.contains_key(name) || flow.tables.contains(name))
-            && self.states.keys().all(|name| flow.states.contains_key(name))
+            && self
+                .states
+                .keys()
+                .all(|name| flow.states.contains_key(name))
     }
 }
 

@@ -239,7 +239,10 @@ fn a_forged_boundary_touches_no_file_outside_its_folder() {
         careful()
             .run(folder.path(), &broken, &summaries())
             .unwrap_err();
-        let precious = folder.path().join("temp").join(file.rsplit('/').next().unwrap());
+        let precious = folder
+            .path()
+            .join("temp")
+            .join(file.rsplit('/').next().unwrap());
         fs::write(&precious, "not a file of rows").unwrap();
         fs::copy(&precious, folder.path().join(precious.file_name().unwrap())).unwrap();
         let run_folder = files(folder.path())[0].parent().unwrap().to_owned();

@@ -109,5 +109,6 @@ impl Iterator for TableBatches {
 /// Runs the library, and returns its panics as errors.
 fn careful<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // Errors keep their type: one of the system stays one.
-    guarded(|| Ok::<_, String>(work())).unwrap_or_else(|problem| Err(ParquetError::General(problem)))
+    guarded(|| Ok::<_, String>(work()))
+        .unwrap_or_else(|problem| Err(ParquetError::General(problem)))
 }
