@@ -26,8 +26,8 @@ use crate::forge;
 thread_local! {
     static FIXTURE: (Fixture, BTreeMap<String, Vec<u8>>) = {
         let fixture = Fixture::new();
-        let _ = run_analyses(&fixture.corpus, &fixture.corpus.join(FINDINGS));
-        let _ = write_labels_of(&fixture.corpus, &fixture.corpus);
+        let made = run_analyses(&fixture.corpus, &fixture.corpus.join(FINDINGS));
+        assert!(made.is_ok(), "{made:?}");
         let verdicts = fixture.corpus.join("verdicts/verdicts.jsonl");
         let _ = fs::create_dir_all(verdicts.parent().unwrap_or(Path::new("")));
         let _ = fs::write(verdicts, "");

@@ -35,7 +35,8 @@ impl TableFile {
         let CheckedFile(file) = &self.0;
         let metadata = careful(|| {
             checked_footer(file)?;
-            ArrowReaderMetadata::load(self, options)
+            // Not through `self`, which takes whatever is read for a page.
+            ArrowReaderMetadata::load(file, options)
         })?;
         let groups = metadata.metadata().row_groups().iter();
         let mut columns = groups.flat_map(|group| group.columns());
