@@ -1,18 +1,17 @@
 //! The sources of chunks: the text, the table of chunks, or a file of rows.
 
-use std::fs::File;
 use std::path::Path;
 
 use cento_fingerprint::ChunkHash;
 use cento_flow::{TableRow, table_row};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::normal::{Normalisation, normalise};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::error::{Error, Result};
+use crate::tables;
 
 /// Cuts texts into chunks as `cento index` does.
 pub(super) struct ChunkCutter {
@@ -88,22 +87,12 @@ pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>>
 
 /// Returns the tasks that read a file of rows.
 pub(super) fn row_tasks(file: &Path) -> Result<Vec<Value>> {
-    let groups = open(file)?.metadata().num_row_groups();
+    let groups = tables::open(file)?.metadata().num_row_groups();
     let task = |row_group| CutTask::Rows {
         file: file.display().to_string(),
         row_group,
     };
     Ok((0..groups).map(|group| json!(task(group))).collect())
-}
-
-fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
-        Error::Store(cento_store::Error::Parquet {
-            path: path.to_owned(),
-            source,
-        })
-    })
 }
 
 /// Calls `each` with batches of rows of one row group.
@@ -112,20 +101,11 @@ pub(super) fn read_rows<E: From<Error>>(
     row_group: usize,
     mut each: impl FnMut(Vec<ChunkPageRow>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let failed = |source: parquet::errors::ParquetError| {
-        Error::Store(cento_store::Error::Parquet {
-            path: file.to_owned(),
-            source,
-        })
-    };
-    let reader = open(file)?
+    let reader = tables::open(file)?
         .with_row_groups(vec![row_group])
-        .with_batch_size(1 << 14)
-        .build()
-        .map_err(failed)?;
-    for batch in reader {
-        let batch = batch.map_err(|error| failed(error.into()))?;
-        let rows = ChunkPageRow::read(&batch);
+        .with_batch_size(1 << 14);
+    for batch in tables::batches_of(file, reader)? {
+        let rows = ChunkPageRow::read(&batch?);
         each(rows.map_err(|error| Error::corrupted(file, error.to_string()))?)?;
     }
     Ok(())
