@@ -39,6 +39,8 @@ TASK_BYTES = 4 * MIB
 MAP_TASKS = 2000
 #: A record or a commit takes at most one of so many seconds.
 PAUSE = 10
+#: What a worker process holds whatever it does: Python, Ray, and the code.
+PROCESS = 192 * MIB
 #: The memory of tasks is declared in multiples of this, because Ray treats tasks with different
 #: needs as different kinds of tasks.
 STEP = 16 * MIB
@@ -67,13 +69,16 @@ class ClusterSettings:
     on_stage: Optional[Callable[[Dict[str, Any]], object]] = None
     #: For tests: see :class:`cento._ray_tasks.Job`.
     faults: Optional[str] = None
+    killed: str = "worker"
 
 
 class Cluster:
-    """The nodes of the cluster, and how tasks are submitted to them."""
+    """The nodes of the cluster, and how tasks are submitted to them. ``opened`` are the bytes of
+    memory that a process needs to reach the step: what it knows about the corpus."""
 
-    def __init__(self, settings: ClusterSettings) -> None:
+    def __init__(self, settings: ClusterSettings, opened: int = 0) -> None:
         self.settings = settings
+        self.process = PROCESS + opened
         nodes: Callable[[], List[Dict[str, Any]]] = ray.nodes
         alive = [node["Resources"] for node in nodes() if node["Alive"]]
         self.cpus = int(sum(node.get("CPU", 0) for node in alive)) or 1
@@ -84,7 +89,7 @@ class Cluster:
 
     def remote(self, function: Callable[..., Any], name: str, memory: int, returns: int = 1) -> Any:
         """Returns a function of the workers, with its memory declared."""
-        memory = -(-memory // STEP) * STEP
+        memory = self.declared(memory)
         if memory > self.memory:
             raise Error(
                 f"a task of `{name}` needs {memory // MIB} MiB of memory, and no node has more "
@@ -97,6 +102,10 @@ class Cluster:
             memory=memory,
             max_retries=self.settings.retries,
         )
+
+    def declared(self, memory: int) -> int:
+        """Returns what is declared to Ray for a task with this memory."""
+        return -(-(self.process + memory) // STEP) * STEP
 
     def bounded(
         self, name: str, count: int, submit: Callable[[int], List[Any]]
@@ -148,18 +157,25 @@ class FlowRunner:
     """Runs one flow. ``state_bytes`` are the bytes of each of its states."""
 
     def __init__(
-        self, job: Job, folder: Path, settings: ClusterSettings, state_bytes: Dict[str, int]
+        self,
+        job: Job,
+        folder: Path,
+        settings: ClusterSettings,
+        state_bytes: Dict[str, int],
+        opened: int = 0,
     ) -> None:
         self.job = job
         self.reference = ray.put(job)
         self.flow = json.loads(job.flow)
         self.settings = settings
         self.state_bytes = state_bytes
-        self.cluster = Cluster(settings)
+        self.cluster = Cluster(settings, opened)
         self.folder = folder
         self.last_record = time.monotonic()
         self.pause = settings.checkpoint
         self.state = FlowState()
+        #: What tasks that merge states have used: name, declared memory, and a reference to the rest.
+        self.merges: List[Tuple[str, int, Any]] = []
 
     def run(self) -> str:
         """Runs all stages and writes all tables. Returns the report as JSON."""
@@ -180,6 +196,7 @@ class FlowRunner:
             due = time.monotonic() - self.last_record > self.pause
             if due and self.state.step < len(steps):
                 self._record()
+        self._report_merges()
         shutil.rmtree(self.folder, ignore_errors=True)
         return json.dumps(
             {
@@ -318,7 +335,8 @@ class FlowRunner:
             "counters": counters,
         }
         if self.settings.on_stage:
-            memory = {"memory": plan.memory, "peak": peak, "fetches": plan.fetches}
+            declared = self.cluster.declared(plan.memory)
+            memory = {"memory": declared, "peak": peak, "fetches": plan.fetches}
             self.settings.on_stage({**report, **memory, "processor": processor})
         return report
 
@@ -346,11 +364,23 @@ class FlowRunner:
         size = max(1, self.state_bytes.get(name, 0))
         many = max(2, min(8, self.cluster.memory // (2 * size) - 2))
         # The parts, the merged state, and the same serialised.
-        merge = self.cluster.remote(tasks.merge_task, name, (many + 2) * size)
+        memory = (many + 2) * size
+        merge = self.cluster.remote(tasks.merge_task, name, memory, 2)
         while len(parts) != 1 or not parts:
             chunks = [parts[at : at + many] for at in range(0, max(len(parts), 1), many)]
-            parts = [merge.remote(self.reference, name, *chunk) for chunk in chunks]
+            made = [merge.remote(self.reference, name, *chunk) for chunk in chunks]
+            parts = [state for state, _ in made]
+            self.merges += [(name, memory, used) for _, used in made]
         return parts[0]
+
+    def _report_merges(self) -> None:
+        for name, memory, used in self.merges:
+            self._report_task(f"merge {name}", memory, ray.get(used))
+
+    def _report_task(self, name: str, memory: int, used: Dict[str, Any]) -> None:
+        if self.settings.on_stage:
+            declared = self.cluster.declared(memory)
+            self.settings.on_stage({"name": name, "tasks": 1, "memory": declared, **used})
 
     def _later(self) -> List[Dict[str, Any]]:
         """Returns the stages that may still run."""
@@ -366,8 +396,9 @@ class FlowRunner:
             if name in self.flow.get("tables", []) and name not in later:
                 parts = self.state.tables.pop(name, [])
                 write = self.cluster.remote(tasks.write_task, name, self.settings.task_memory)
-                report = ray.get(write.remote(self.reference, name, parts))
+                report, used = ray.get(write.remote(self.reference, name, parts))
                 self.state.written.append(json.loads(report))
+                self._report_task(f"write {name}", self.settings.task_memory, used)
 
     def _drop_unused(self) -> None:
         """Drops the objects that no later stage uses, so that Ray can delete them."""

@@ -30,7 +30,7 @@ from cento._errors import Error, UsageError
 from cento._findings import Findings
 from cento._ray_flow import ClusterSettings, FlowRunner
 from cento._ray_index import run_index
-from cento._ray_tasks import MIB, Job
+from cento._ray_tasks import MIB, Job, anonymous_memory
 
 __all__ = ["ClusterSettings", "index", "local_cluster", "run"]
 
@@ -90,6 +90,7 @@ def run(
     # Flows depend on the memory, and a worker has to reach the same flow.
     if not any(word == "--memory" or word.startswith("--memory=") for word in typed):
         typed.append(f"--memory={1 << 30}")
+    before = anonymous_memory()
     server = _cento.FlowServer(typed, True, False)
     try:
         while True:
@@ -97,11 +98,13 @@ def run(
             if step is None:
                 break
             job = _job(typed, step, settings)
+            # A worker runs the same command up to the same step, and then holds as much.
+            opened = max(0, anonymous_memory() - before)
             if "corpus" in step:
-                run_index(server, job, step["tasks"], settings)
+                run_index(server, job, step["tasks"], settings, opened)
             else:
                 folder = Path(step["tables"]) / "ray"
-                server.finish(FlowRunner(job, folder, settings, step["states"]).run())
+                server.finish(FlowRunner(job, folder, settings, step["states"], opened).run())
     except BaseException:
         server.cancel()
         raise
@@ -135,7 +138,7 @@ def _job(words: List[str], step: Dict[str, Any], settings: ClusterSettings) -> J
     tasks = step.get("tasks")
     content = json.dumps([_cento.__version__, of_worker, flow, folder, current, tasks])
     key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
-    return Job(tuple(of_worker), flow, folder, key, current, settings.faults)
+    return Job(tuple(of_worker), flow, folder, key, current, settings.faults, settings.killed)
 
 
 def _absolute(words: List[str]) -> List[str]:
