@@ -1,12 +1,13 @@
 """The compiled part of the package."""
 
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 __version__: str
 
 _Estimate = Tuple[Optional[float], float, float]
 _Extent = Tuple[int, int]
+_Buffer = Union[bytes, memoryview]
 _Path = Union[str, os.PathLike[str]]
 
 def run(
@@ -76,19 +77,19 @@ class FlowServer:
     def __new__(cls, words: Sequence[str], quiet: bool, is_worker: bool) -> FlowServer: ...
     def next_step(self) -> Optional[Dict[str, Any]]: ...
     def run_map(
-        self, stage: str, task: int, states: Dict[str, bytes], memory: Tuple[int, int]
+        self, stage: str, task: int, states: Mapping[str, _Buffer], memory: Tuple[int, int]
     ) -> TaskOutput: ...
     def run_reduce(
         self,
         stage: str,
         partition: int,
-        buffers: List[bytes],
-        states: Dict[str, bytes],
+        buffers: Sequence[_Buffer],
+        states: Mapping[str, _Buffer],
         memory: Tuple[int, int],
     ) -> TaskOutput: ...
-    def merge_states(self, state: str, parts: List[bytes]) -> bytes: ...
+    def merge_states(self, state: str, parts: Sequence[_Buffer], compacts: bool) -> bytes: ...
     def begin_table(self, table: str) -> None: ...
-    def add_rows(self, rows: bytes) -> None: ...
+    def add_rows(self, rows: _Buffer) -> None: ...
     def end_table(self) -> str: ...
     def abort_table(self) -> None: ...
     def run_task(self, task: int, memory: int) -> str: ...

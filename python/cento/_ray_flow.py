@@ -37,6 +37,14 @@ TASK_BYTES = 4 * MIB
 #: How many Ray tasks a map has at most, beside four for each CPU. A corpus of a billion pages has a
 #: hundred thousand parts; the driver knows every object, and each task makes one for each group.
 MAP_TASKS = 2000
+#: States of at least so many bytes are made readable where they are, even if one task wrote them.
+VIEW_BYTES = MIB
+#: How many states a task merges.
+MERGED = 16
+#: States of which a task holds what it has written, and how many bytes for each byte of that: a hash
+#: table that grows, and what is sent.
+SPARSE = ("numbers", "order")
+SPARSE_COST = 24
 #: A record or a commit takes at most one of so many seconds.
 PAUSE = 10
 #: What a worker process holds whatever it does: Python, Ray, and the code.
@@ -154,21 +162,22 @@ class FlowState:
 
 
 class FlowRunner:
-    """Runs one flow. ``state_bytes`` are the bytes of each of its states."""
+    """Runs one flow. ``state_facts`` are the bytes of each of its states, and whether tasks can
+    read it where it is."""
 
     def __init__(
         self,
         job: Job,
         folder: Path,
         settings: ClusterSettings,
-        state_bytes: Dict[str, int],
+        state_facts: Dict[str, Tuple[int, bool]],
         opened: int = 0,
     ) -> None:
         self.job = job
         self.reference = ray.put(job)
         self.flow = json.loads(job.flow)
         self.settings = settings
-        self.state_bytes = state_bytes
+        self.state_facts = state_facts
         self.cluster = Cluster(settings, opened)
         self.folder = folder
         self.last_record = time.monotonic()
@@ -235,13 +244,17 @@ class FlowRunner:
         source = stage["input"].get("shuffle")
         states = [name for name in writes if name in self.flow.get("states", {})]
         reads = list(stage.get("reads", []))
-        # A state is in memory twice: serialised, and in use.
-        memory = self.settings.task_memory
-        memory += sum(2 * self.state_bytes.get(name, 0) for name in [*reads, *states])
+        # The tasks of a node share its object store: input, and the states that they only read.
+        absorbed = (name for name in reads if name in states or not self.state_facts[name][1])
+        limit = self.settings.task_memory + sum(self.state_facts[name][0] for name in absorbed)
+        if source is None:
+            tasks_of_stage = len(stage["input"]["tasks"])
+        else:
+            tasks_of_stage = self.flow["shuffles"][source]["partitions"]
+        memory = limit + sum(self._written_bytes(name, tasks_of_stage) for name in states)
         fetches = False
         if source is not None:
             sizes = self.state.sizes.get(source, [])
-            memory += max(sizes, default=0)
             partitions, groups = divided(source)
             of_groups = (bounds(partitions, groups, group) for group in range(groups))
             largest = max((sum(sizes[one] for one in of) for of in of_groups if sizes), default=0)
@@ -256,16 +269,26 @@ class FlowRunner:
             states=states,
             reads=reads,
             memory=memory,
+            limit=limit,
             working=self.settings.task_memory,
             source=divided(source) if source is not None else None,
             fetches=fetches,
         )
 
+    def _written_bytes(self, name: str, tasks_of_stage: int) -> int:
+        """Returns what a task needs for a state that it writes to: the state and what it sends of
+        it. Of a state with a number per page, a task holds those that it has set."""
+        size = self.state_facts[name][0]
+        if self.flow["states"][name]["kind"] not in SPARSE:
+            return 2 * size
+        return min(3 * size, 16 * MIB + SPARSE_COST * size // max(1, tasks_of_stage))
+
     def _submitter(self, stage: Dict[str, Any], plan: StagePlan) -> Tuple[int, int, Any]:
         """Returns the rows that a stage reads, its number of tasks, and a function that submits
         one."""
         shared = ray.put(plan)
-        states = [self.state.states[name] for name in plan.reads]
+        # A state that nobody has written to is empty.
+        states = [self.state.states.get(name, b"") for name in plan.reads]
 
         def remote(several: Callable[..., Any], one: Callable[..., Any]) -> Any:
             function = several if plan.returns > 1 else one
@@ -306,9 +329,11 @@ class FlowRunner:
         rows_out = bytes_out = peak = 0
         processor = 0.0
         outputs: Dict[int, List[Any]] = {}
+        written: Dict[int, Dict[str, int]] = {}
         for task, references in self.cluster.bounded(plan.name, count, submit):
             facts = ray.get(references[-1])
             outputs[task] = references[:-1]
+            written[task] = facts["states"]
             for counter, amount in facts["counters"].items():
                 counters[counter] = counters.get(counter, 0) + amount
             for port, amount in facts["rows"].items():
@@ -322,7 +347,8 @@ class FlowRunner:
                     self.state.sizes[port] = [one + more for one, more in zip(known, sizes)]
             peak = max(peak, facts["peak"])
             processor += facts["processor"]
-        self._collect(plan, [outputs[task] for task in range(count)])
+        order = range(count)
+        self._collect(plan, [outputs[task] for task in order], [written[task] for task in order])
         report = {
             "name": plan.name,
             "tasks": count,
@@ -340,8 +366,11 @@ class FlowRunner:
             self.settings.on_stage({**report, **memory, "processor": processor})
         return report
 
-    def _collect(self, plan: StagePlan, outputs: List[List[Any]]) -> None:
-        """Takes over the objects of all tasks of a stage, in the order of the tasks."""
+    def _collect(
+        self, plan: StagePlan, outputs: List[List[Any]], written: List[Dict[str, int]]
+    ) -> None:
+        """Takes over the objects of all tasks of a stage, in the order of the tasks. ``written``
+        has the bytes of the states of each task."""
         state = self.state
         at = 0
         for name, (_, groups) in plan.shuffles.items():
@@ -352,26 +381,30 @@ class FlowRunner:
             state.tables.setdefault(name, []).extend(objects[at] for objects in outputs)
             at += 1
         for name in plan.states:
-            parts = [objects[at] for objects in outputs]
-            if name in state.states:
+            parts = [objects[at] for objects, bytes_of in zip(outputs, written) if bytes_of[name]]
+            if parts and name in state.states:
                 parts.insert(0, state.states[name])
-            state.states[name] = self._merged(name, parts)
+            if parts:
+                state.states[name] = self._merged(name, parts)
             at += 1
 
     def _merged(self, name: str, parts: List[Any]) -> Any:
-        """Merges states by a tree of tasks. A task merges two to eight of them, as many as fit in
-        half of a node."""
-        size = max(1, self.state_bytes.get(name, 0))
-        many = max(2, min(8, self.cluster.memory // (2 * size) - 2))
-        # The parts, the merged state, and the same serialised.
-        memory = (many + 2) * size
+        """Merges states by a tree of tasks. All but the last send what was written; the last one
+        makes a state that tasks can read where it is."""
+        size, has_view = self.state_facts[name]
+        if len(parts) == 1 and (size < VIEW_BYTES or not has_view):
+            return parts[0]
+        # The state, and the same serialised. The parts are in the object store.
+        memory = 2 * size
         merge = self.cluster.remote(tasks.merge_task, name, memory, 2)
-        while len(parts) != 1 or not parts:
-            chunks = [parts[at : at + many] for at in range(0, max(len(parts), 1), many)]
-            made = [merge.remote(self.reference, name, *chunk) for chunk in chunks]
+        while True:
+            chunks = [parts[at : at + MERGED] for at in range(0, len(parts), MERGED)]
+            compacts = len(chunks) > 1 or not has_view
+            made = [merge.remote(self.reference, name, compacts, *chunk) for chunk in chunks]
             parts = [state for state, _ in made]
             self.merges += [(name, memory, used) for _, used in made]
-        return parts[0]
+            if len(parts) == 1:
+                return parts[0]
 
     def _report_merges(self) -> None:
         for name, memory, used in self.merges:

@@ -60,8 +60,10 @@ class StagePlan:
     states: List[str]
     #: The states that it reads, in the order in which they are passed.
     reads: List[str]
-    #: Bytes of memory that a task has declared to Ray, and what of them is not input or states.
+    #: Bytes of memory that a task may use: with the states that it writes, with those alone that
+    #: it reads and cannot read where they are, and without states.
     memory: int
+    limit: int
     working: int
     #: Partitions and groups of the shuffle that it reads; None for a map.
     source: Optional[Tuple[int, int]] = None
@@ -78,6 +80,13 @@ class StagePlan:
 # --- Buffers -------------------------------------------------------------------------------------
 
 
+def as_bytes(buffer: Any) -> memoryview:
+    """Returns a view of an object of Ray, which is in the memory that all processes of a node
+    share, unless it is small."""
+    view = memoryview(buffer)
+    return view if view.format == "B" else view.cast("B")
+
+
 def unpack(buffer: Any) -> List[memoryview]:
     """Returns views of the buffers that :func:`cento._cento.pack` joined.
 
@@ -85,7 +94,7 @@ def unpack(buffer: Any) -> List[memoryview]:
     >>> [bytes(part) for part in unpack(packed)]
     [b'one', b'', b'three']
     """
-    view = memoryview(buffer)
+    view = as_bytes(buffer)
     (count,) = struct.unpack_from("<Q", view)
     sizes = struct.unpack_from(f"<{count}Q", view, 8)
     parts, at = [], 8 * (count + 1)
@@ -231,21 +240,31 @@ def _objects(plan: StagePlan, server: Any, done: List[Any]) -> Iterator[Any]:
         sizes[name] = array("Q", found)
         yield PickleBuffer(packed)
     written = [one.states() for one in done]
+    states: Dict[str, int] = {}
     for name in plan.states:
-        parts = [states[name] for states in written if name in states]
-        yield PickleBuffer(server.merge_states(name, parts) if len(parts) != 1 else parts[0])
-    yield {"counters": counters, "rows": rows, "sizes": sizes, **_usage().facts()}
+        # A task that has not written to a state sends nothing.
+        parts = [of_one[name] for of_one in written if name in of_one] or [b""]
+        state = server.merge_states(name, parts, True) if len(parts) > 1 else parts[0]
+        states[name] = len(state)
+        yield PickleBuffer(state)
+    yield {
+        "counters": counters,
+        "rows": rows,
+        "sizes": sizes,
+        "states": states,
+        **_usage().facts(),
+    }
 
 
 def map_task(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Iterator[Any]:
     """Runs some tasks of a map, one after the other."""
     server = _server(job)
     _usage().begin()
-    known = dict(zip(plan.reads, map(bytes, states)))
+    known = dict(zip(plan.reads, map(as_bytes, states)))
     done: List[Any] = []
     held = 0
     for number in numbers:
-        memory = (plan.memory - held, max(0, plan.working // 4 - held))
+        memory = (plan.limit - held, max(0, plan.working // 4 - held))
         done.append(server.run_map(plan.name, number, known, memory))
         held += done[-1].memory
     _fail_once(job, f"{plan.name}-map")
@@ -261,7 +280,7 @@ def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> It
     states, packed = arguments[: len(plan.reads)], arguments[len(plan.reads) :]
     if plan.fetches:
         packed = packed[0]
-    known = dict(zip(plan.reads, map(bytes, states)))
+    known = dict(zip(plan.reads, map(as_bytes, states)))
     assert plan.source is not None
     writers = len(packed) // len(groups)
     done: List[Any] = []
@@ -271,11 +290,11 @@ def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> It
         views = [] if plan.fetches else [unpack(one) for one in inputs]
         for at, partition in enumerate(bounds(*plan.source, group)):
             if plan.fetches:
-                mine = [bytes(unpack(ray.get(one))[at]) for one in inputs]
+                mine = [unpack(ray.get(one))[at] for one in inputs]
             else:
-                mine = [bytes(parts[at]) for parts in views]
-            mine = [rows for rows in mine if rows]
-            memory = (plan.memory - held, max(0, plan.working // 4 - held))
+                mine = [parts[at] for parts in views]
+            mine = [rows for rows in mine if len(rows) > 0]
+            memory = (plan.limit - held, max(0, plan.working // 4 - held))
             done.append(server.run_reduce(plan.name, partition, mine, known, memory))
             held += done[-1].memory
     _fail_once(job, f"{plan.name}-reduce")
@@ -291,11 +310,11 @@ def reduce_facts(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> A
     return next(reduce_task(job, plan, groups, *arguments))
 
 
-def merge_task(job: Job, state: str, *parts: Any) -> Iterator[Any]:
+def merge_task(job: Job, state: str, compacts: bool, *parts: Any) -> Iterator[Any]:
     """Merges states of several tasks. Yields the state, and what merging used."""
     server = _server(job)
     _usage().begin()
-    merged = server.merge_states(state, [bytes(part) for part in parts])
+    merged = server.merge_states(state, [as_bytes(part) for part in parts], compacts)
     _fail_once(job, f"{state}-merge")
     yield PickleBuffer(merged)
     yield _usage().facts()
@@ -311,7 +330,7 @@ def write_task(job: Job, table: str, parts: Sequence[Any]) -> Tuple[str, Dict[st
         for part in parts:
             for rows in unpack(ray.get(part)):
                 if len(rows) > 0:
-                    server.add_rows(bytes(rows))
+                    server.add_rows(rows)
     except BaseException:
         server.abort_table()
         raise

@@ -29,11 +29,11 @@ use cento_find::FlowExecutor;
 use cento_flow::{Flow, RunReport, Runner, TableReport, TaskLimits, TaskRows};
 use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::command::captured_dict;
 use crate::errors;
+use crate::object_bytes::{ObjectBytes, shared};
 use crate::task_output::TaskOutput;
 
 /// How often a waiting call looks for signals.
@@ -47,25 +47,26 @@ enum StepRequest {
     Map {
         stage: String,
         task: usize,
-        states: BTreeMap<String, PyBackedBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     },
     Reduce {
         stage: String,
         partition: usize,
-        buffers: Vec<PyBackedBytes>,
-        states: BTreeMap<String, PyBackedBytes>,
+        buffers: Vec<ObjectBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     },
     Merge {
         state: String,
-        parts: Vec<PyBackedBytes>,
+        parts: Vec<ObjectBytes>,
+        compacts: bool,
     },
     /// Write a table from the rows that arrive, until there are none. If the sender is dropped
     /// before, the table is not written.
     Write {
         table: String,
-        rows: Receiver<Option<PyBackedBytes>>,
+        rows: Receiver<Option<ObjectBytes>>,
     },
     Finish(Box<RunReport>),
     /// Run a task of indexing.
@@ -97,8 +98,8 @@ enum StepEvent {
 struct FlowFacts {
     flow: Flow,
     tables: PathBuf,
-    /// The bytes of each of its states.
-    states: BTreeMap<String, u64>,
+    /// The bytes of each of its states, and whether it has a view.
+    states: BTreeMap<String, (u64, bool)>,
 }
 
 /// Answers requests about a step until it is finished.
@@ -179,7 +180,10 @@ fn answer(
             task,
             states,
             memory,
-        } => StepEvent::Rows(registry.run_map(flow, &stage, task, &states, &limits(memory))),
+        } => {
+            let states = shared(states);
+            StepEvent::Rows(registry.run_map(flow, &stage, task, &states, &limits(memory)))
+        }
         StepRequest::Reduce {
             stage,
             partition,
@@ -188,13 +192,18 @@ fn answer(
             memory,
         } => {
             let parts: Vec<&[u8]> = buffers.iter().map(AsRef::as_ref).collect();
+            let states = shared(states);
             let limits = limits(memory);
             let done = registry.run_reduce(flow, &stage, partition, &parts, &states, &limits);
             StepEvent::Rows(done)
         }
-        StepRequest::Merge { state, parts } => {
+        StepRequest::Merge {
+            state,
+            parts,
+            compacts,
+        } => {
             let parts: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
-            StepEvent::State(registry.merge_states(flow, &state, &parts))
+            StepEvent::State(registry.merge_states(flow, &state, &parts, compacts))
         }
         StepRequest::Write { table, rows } => {
             let mut ended = false;
@@ -204,7 +213,7 @@ fn answer(
                 }
                 let rows = rows.recv().map_err(|_| cento_flow::Error::Cancelled)?;
                 ended = rows.is_none();
-                Ok(rows.map(|rows| rows.to_vec()))
+                Ok(rows.map(|rows| rows.as_ref().to_vec()))
             };
             let folder = &runner.tables;
             let written = registry.write_table(folder, &table, &mut next, &runner.progress);
@@ -223,7 +232,7 @@ struct FlowConnection {
     requests: Sender<StepRequest>,
     ended: Option<Result<(u8, Captured), CommandError>>,
     /// Where the rows of the table go that is being written.
-    table: Option<SyncSender<Option<PyBackedBytes>>>,
+    table: Option<SyncSender<Option<ObjectBytes>>>,
 }
 
 /// A command that hands out its flows.
@@ -319,7 +328,8 @@ impl FlowServer {
     }
 
     /// Waits for the next step. None if the command has ended. A flow is a dict with `flow` (as
-    /// JSON), `tables` (their folder) and `states` (the bytes of each). An index is a dict with
+    /// JSON), `tables` (their folder) and `states` (the bytes of each, and whether tasks can read
+    /// it where it is). An index is a dict with
     /// `corpus` and `tasks` (the numbers of those that are unfinished).
     fn next_step<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if self.lock().ended.is_some() {
@@ -351,7 +361,7 @@ impl FlowServer {
         py: Python<'_>,
         stage: String,
         task: usize,
-        states: BTreeMap<String, PyBackedBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     ) -> PyResult<TaskOutput> {
         let request = StepRequest::Map {
@@ -369,8 +379,8 @@ impl FlowServer {
         py: Python<'_>,
         stage: String,
         partition: usize,
-        buffers: Vec<PyBackedBytes>,
-        states: BTreeMap<String, PyBackedBytes>,
+        buffers: Vec<ObjectBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     ) -> PyResult<TaskOutput> {
         let request = StepRequest::Reduce {
@@ -383,14 +393,20 @@ impl FlowServer {
         self.rows(py, request)
     }
 
-    /// Merges the states of tasks.
+    /// Merges the states of tasks. Those that are not compact can be read where they are.
     fn merge_states<'py>(
         &self,
         py: Python<'py>,
         state: String,
-        parts: Vec<PyBackedBytes>,
+        parts: Vec<ObjectBytes>,
+        compacts: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        match self.ask(py, StepRequest::Merge { state, parts })? {
+        let request = StepRequest::Merge {
+            state,
+            parts,
+            compacts,
+        };
+        match self.ask(py, request)? {
             StepEvent::State(Ok(bytes)) => Ok(PyBytes::new(py, &bytes)),
             StepEvent::State(Err(error)) => Err(errors::of_flow(py, error)),
             other => Err(unexpected(py, other)),
@@ -409,7 +425,7 @@ impl FlowServer {
 
     /// Adds the rows of the next task to the table that is being written. Waits until those before
     /// are encoded.
-    fn add_rows(&self, py: Python<'_>, rows: PyBackedBytes) -> PyResult<()> {
+    fn add_rows(&self, py: Python<'_>, rows: ObjectBytes) -> PyResult<()> {
         let table = self.lock().table.clone();
         let table = table.ok_or_else(|| errors::usage(py, "no table is being written"))?;
         // If the table cannot be written, `end_table` raises why.

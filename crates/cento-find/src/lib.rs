@@ -70,6 +70,7 @@ mod numbers;
 pub mod overlap;
 mod page_details;
 mod page_lists;
+mod page_minima;
 mod page_origins;
 pub mod passages;
 pub mod phrases;

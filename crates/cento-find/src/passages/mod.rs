@@ -185,9 +185,9 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
         .stage(
             Stage::map(stage::TEXTS, source.page_tasks())
                 .with(json!({ "source": source.identity(), "params": params }))
-                .writes(state::RESERVE)
-                .writes(names::NAMED)
-                .writes(state::COPIES)
+                .reserves(state::RESERVE)
+                .reserves(names::NAMED)
+                .reserves(state::COPIES)
                 .writes(shuffle::BY_TEXT),
         )
         .stage(Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT).writes(state::COPIES));

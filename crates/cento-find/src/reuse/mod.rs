@@ -220,15 +220,15 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     for name in state::NUMBERS {
         flow = flow.state(name, Numbers::KIND, json!({ "pages": width }));
     }
-    // The first stage declares all states: states are allocated when they are first used, and later
-    // the memory may be full of rows, which are not evicted for states.
+    // States are allocated when they are first used, and later the memory may be full of rows, which
+    // are not evicted for states.
     let mut hosts = Stage::map(stage::HOSTS, source.page_tasks())
         .with(source.identity())
         .writes(shuffle::BY_HOST_NAME)
-        .writes(state::COPIES)
-        .writes(state::RESERVE);
+        .reserves(state::COPIES)
+        .reserves(state::RESERVE);
     for name in state::NUMBERS {
-        hosts = hosts.writes(name);
+        hosts = hosts.reserves(name);
     }
     let with_categories = |mut stage: Stage, adds: fn(Stage, &str) -> Stage| {
         for category in Category::ALL {
@@ -236,7 +236,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         }
         stage
     };
-    let hosts = with_categories(hosts, |stage, name| stage.writes(name));
+    let hosts = with_categories(hosts, |stage, name| stage.reserves(name));
     let count = Stage::reduce(stage::COUNT, shuffle::BY_STRIP)
         .with(plan.clone())
         .reads(state::RESERVE)

@@ -392,10 +392,10 @@ pub(super) fn flow(
         .stage(
             opening(Stage::map(stage::TEXTS, source.page_tasks()))
                 .with(source.identity())
-                .writes(state::COPIES)
-                .writes(GROUPED)
-                .writes(HOT_COUNTS)
-                .writes(SET_OF)
+                .reserves(state::COPIES)
+                .reserves(GROUPED)
+                .reserves(HOT_COUNTS)
+                .reserves(SET_OF)
                 .writes(shuffle::BY_TEXT),
         )
         .stage(
