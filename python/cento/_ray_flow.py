@@ -362,8 +362,10 @@ class FlowRunner:
         }
         if self.settings.on_stage:
             declared = self.cluster.declared(plan.memory)
-            memory = {"memory": declared, "peak": peak, "fetches": plan.fetches}
-            self.settings.on_stage({**report, **memory, "processor": processor})
+            kind = "map" if plan.source is None else "reduce"
+            facts = {**report, "memory": declared, "peak": peak, "processor": processor}
+            more = {"fetches": plan.fetches, "fault": f"{plan.name}-{kind}"}
+            self.settings.on_stage({**facts, **more})
         return report
 
     def _collect(
@@ -408,12 +410,12 @@ class FlowRunner:
 
     def _report_merges(self) -> None:
         for name, memory, used in self.merges:
-            self._report_task(f"merge {name}", memory, ray.get(used))
+            self._report_task("merge", name, memory, ray.get(used))
 
-    def _report_task(self, name: str, memory: int, used: Dict[str, Any]) -> None:
+    def _report_task(self, kind: str, name: str, memory: int, used: Dict[str, Any]) -> None:
         if self.settings.on_stage:
-            declared = self.cluster.declared(memory)
-            self.settings.on_stage({"name": name, "tasks": 1, "memory": declared, **used})
+            facts = {"name": f"{kind} {name}", "fault": f"{name}-{kind}", "tasks": 1}
+            self.settings.on_stage({**facts, "memory": self.cluster.declared(memory), **used})
 
     def _later(self) -> List[Dict[str, Any]]:
         """Returns the stages that may still run."""
@@ -431,7 +433,7 @@ class FlowRunner:
                 write = self.cluster.remote(tasks.write_task, name, self.settings.task_memory)
                 report, used = ray.get(write.remote(self.reference, name, parts))
                 self.state.written.append(json.loads(report))
-                self._report_task(f"write {name}", self.settings.task_memory, used)
+                self._report_task("write", name, self.settings.task_memory, used)
 
     def _drop_unused(self) -> None:
         """Drops the objects that no later stage uses, so that Ray can delete them."""

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cento::{Captured, CommandError, Session, run_command};
-use cento_find::FlowExecutor;
+use cento_find::{ExecutorRole, FlowExecutor};
 use cento_flow::{Flow, RunReport, Runner, TableReport, TaskLimits, TaskRows};
 use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
@@ -140,6 +140,13 @@ impl BuildExecutor for ServingExecutor {
 }
 
 impl FlowExecutor for ServingExecutor {
+    fn role(&self) -> ExecutorRole {
+        match self.is_worker {
+            true => ExecutorRole::Worker,
+            false => ExecutorRole::Driver,
+        }
+    }
+
     fn execute(&self, runner: &Runner<'_>, flow: &Flow) -> cento_find::Result<RunReport> {
         use cento_flow::Error;
         let facts = FlowFacts {

@@ -89,7 +89,7 @@ pub mod words;
 
 pub use corpus_pages::{ChunkTask, CorpusPages, PageFacts, TextTask};
 pub use error::{Error, Result};
-pub use executor::{FlowExecutor, LocalExecutor, with_executor};
+pub use executor::{ExecutorRole, FlowExecutor, LocalExecutor, with_executor};
 pub use numbers::{Numbers, UNSET};
 pub use page_details::{LinkTo, PageDetails};
 pub use page_origins::{PageOrigin, PageOrigins};

@@ -249,6 +249,6 @@ mod tests {
         assert_eq!(compacted(&[]).len(), 0);
         let mut one = vec![0; 1 << 20];
         one[1 << 19] = 7;
-        assert_eq!(compacted(&[&one]).len(), 3 + 1 + BLOCK + 3);
+        assert_eq!(compacted(&[&one]).len(), 4 + 1 + BLOCK + 3);
     }
 }

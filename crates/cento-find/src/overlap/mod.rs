@@ -128,7 +128,7 @@ pub fn run(
         || {
             let mut registry = Registry::new();
             let order = match params.unit {
-                Unit::Pages => PageOrder::of(source)?,
+                Unit::Pages => PageOrder::shared(source, &workplace.findings)?,
                 Unit::Host | Unit::Domain => PageOrder::default(),
             };
             stages::register_reading(&mut registry, source, params, &Arc::new(order));

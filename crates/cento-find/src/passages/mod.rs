@@ -121,7 +121,7 @@ pub fn run(
                 PairChoice::Of(url) => Chosen::Of(pairs::page_of_url(source, url)?),
                 PairChoice::Listed(_) => pairs::pages_of_pairs(source, listed)?,
             };
-            let order = Arc::new(PageOrder::of(source)?);
+            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
             let flow = flow(source, params, workplace)?;
             let mut registry = Registry::new();
             registry.state::<Reserve>(Reserve::KIND);

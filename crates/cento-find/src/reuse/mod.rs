@@ -151,7 +151,7 @@ pub fn run(
         source,
         || {
             let mut registry = Registry::new();
-            let order = Arc::new(PageOrder::of(source)?);
+            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
             stages::register_reading(&mut registry, source, params, &order);
             stages::register_counting(&mut registry, &temp(workplace)?);
             stages::register_tally(&mut registry, source);
