@@ -227,7 +227,8 @@ impl<A: AtomicNumber> SparseNumbers<A> {
 
     fn write_few(&self, pages: usize, output: &mut dyn Write) -> io::Result<()> {
         let few = self.lock();
-        let mut numbers: Vec<(u32, A::Value)> = few.iter().map(|(&page, &value)| (page, value)).collect();
+        let mut numbers: Vec<(u32, A::Value)> =
+            few.iter().map(|(&page, &value)| (page, value)).collect();
         drop(few);
         numbers.sort_unstable();
         let mut next = numbers.into_iter().peekable();

@@ -98,7 +98,8 @@ impl<W: Write> CompactWriter<W> {
                 }
                 *byte |= 0x80;
             }
-            self.output.write_all(bytes.get(..many).unwrap_or_default())?;
+            self.output
+                .write_all(bytes.get(..many).unwrap_or_default())?;
             self.output.write_all(&self.literal)?;
         }
         self.length = 0;

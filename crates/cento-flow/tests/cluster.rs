@@ -17,7 +17,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use cento_flow::{Flow, Progress, Registry, Shuffle, Stage, StageInput, Step, TaskLimits, TaskRows};
+use cento_flow::{
+    Flow, Progress, Registry, Shuffle, Stage, StageInput, Step, TaskLimits, TaskRows,
+};
 use proptest::prelude::*;
 use serde_json::json;
 use support::{Machine, RandomRows, flow, numbers, read_table, registry, table_bytes};
@@ -197,9 +199,8 @@ fn a_task_is_refused_if_its_states_do_not_fit_in_its_memory() {
     registry.map("count", |_| Ok(()));
     registry.map("read", |_| Ok(()));
     let nothing = BTreeMap::new();
-    let run = |stage: &str, memory: u64| {
-        registry.run_map(&flow, stage, 0, &nothing, &limits(memory, 0))
-    };
+    let run =
+        |stage: &str, memory: u64| registry.run_map(&flow, stage, 0, &nothing, &limits(memory, 0));
     let error = run("read", 2 << 20).map(|_| ()).unwrap_err();
     assert!(
         error.to_string().contains("3145728 bytes of states"),

@@ -146,7 +146,9 @@ impl PageOrder {
         let mut output = BufWriter::new(Output::within(path)?);
         self.ranks.write(&mut output)?;
         self.pages.write(&mut output)?;
-        let output = output.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let output = output
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         output.finish()
     }
 
