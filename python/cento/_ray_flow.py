@@ -34,6 +34,8 @@ from cento._ray_tasks import MIB, Job, StagePlan, bounds
 
 #: How many bytes of a shuffle are worth a reduce task of their own.
 TASK_BYTES = 4 * MIB
+#: How many partitions a shuffle has, unless there are more groups.
+PARTITIONS = 256
 #: How many Ray tasks a map has at most, beside four for each CPU. A corpus of a billion pages has a
 #: hundred thousand parts; the driver knows every object, and each task makes one for each group.
 MAP_TASKS = 2000
@@ -62,7 +64,8 @@ class ClusterSettings:
     #: states that it reads and writes, and the largest partition of its input, are declared to Ray
     #: on top of it.
     task_memory: int = 512 * MIB
-    #: How many objects a task makes for each shuffle. More objects make smaller reduce tasks.
+    #: How many objects a task makes for each shuffle. More objects make smaller reduce tasks. More
+    #: than 256 also divide shuffles into as many partitions.
     groups: int = 32
     #: How many tasks are submitted at a time. By default twice the number of the cluster's CPUs.
     in_flight: Optional[int] = None
@@ -78,6 +81,15 @@ class ClusterSettings:
     #: For tests: see :class:`cento._ray_tasks.Job`.
     faults: Optional[str] = None
     killed: str = "worker"
+
+
+def partitions_of(flow: Dict[str, Any], groups: int) -> int:
+    """Returns into how many partitions the shuffles of a flow are divided. Each costs a call in
+    each task, so there are few if the corpus is small; a task of a map reads some megabytes."""
+    steps = flow["steps"]
+    stages = [one for step in steps for one in ([step["stage"]] if "stage" in step else step["repeat"]["stages"])]
+    tasks_of_stages = [len(stage["input"].get("tasks", [])) for stage in stages]
+    return max(groups, min(PARTITIONS, 8 * max(tasks_of_stages, default=0)))
 
 
 class Cluster:
@@ -168,6 +180,7 @@ class FlowRunner:
     def __init__(
         self,
         job: Job,
+        flow: Dict[str, Any],
         folder: Path,
         settings: ClusterSettings,
         state_facts: Dict[str, Tuple[int, bool]],
@@ -175,7 +188,7 @@ class FlowRunner:
     ) -> None:
         self.job = job
         self.reference = ray.put(job)
-        self.flow = json.loads(job.flow)
+        self.flow = flow
         self.settings = settings
         self.state_facts = state_facts
         self.cluster = Cluster(settings, opened)

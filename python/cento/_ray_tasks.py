@@ -40,6 +40,8 @@ class Job:
     #: corpus; the corpus for indexing.
     tables: str
     key: str
+    #: Into how many partitions shuffles are divided.
+    partitions: int
     #: The folder in which the command runs, if its words are relative to it.
     folder: Optional[str] = None
     #: For tests: a folder. The first task of each stage kills its process when its work is done,
@@ -144,6 +146,8 @@ def _server(job: Job) -> Any:
                 "this node does not reach the step of the driver",
                 "the corpus must be the same on all nodes, and so must the version of cento",
             )
+        if job.flow:
+            server.set_partitions(job.partitions)
         _reached = (job.key, server)
     return _reached[1]
 

@@ -28,7 +28,7 @@ from cento import _cento
 from cento._command import Output
 from cento._errors import Error, UsageError
 from cento._findings import Findings
-from cento._ray_flow import ClusterSettings, FlowRunner
+from cento._ray_flow import ClusterSettings, FlowRunner, partitions_of
 from cento._ray_index import run_index
 from cento._ray_tasks import MIB, Job, anonymous_memory
 
@@ -103,8 +103,10 @@ def run(
             if "corpus" in step:
                 run_index(server, job, step["tasks"], settings, opened)
             else:
+                flow = json.loads(server.set_partitions(job.partitions))
                 folder = Path(step["tables"]) / "ray"
-                server.finish(FlowRunner(job, folder, settings, step["states"], opened).run())
+                runner = FlowRunner(job, flow, folder, settings, step["states"], opened)
+                server.finish(runner.run())
     except BaseException:
         server.cancel()
         raise
@@ -136,9 +138,11 @@ def _job(words: List[str], step: Dict[str, Any], settings: ClusterSettings) -> J
     current = os.getcwd() if words[0] in INDEXING else None
     # A command may index several times: it resumes a run, and then adds inputs.
     tasks = step.get("tasks")
-    content = json.dumps([_cento.__version__, of_worker, flow, folder, current, tasks])
+    partitions = partitions_of(json.loads(flow), settings.groups) if flow else 0
+    content = json.dumps([_cento.__version__, of_worker, flow, folder, current, tasks, partitions])
     key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
-    return Job(tuple(of_worker), flow, folder, key, current, settings.faults, settings.killed)
+    tested = (settings.faults, settings.killed)
+    return Job(tuple(of_worker), flow, folder, key, partitions, current, *tested)
 
 
 def _absolute(words: List[str]) -> List[str]:

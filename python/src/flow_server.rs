@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use cento::{Captured, CommandError, Session, run_command};
 use cento_find::{ExecutorRole, FlowExecutor};
-use cento_flow::{Flow, RunReport, Runner, TableReport, TaskLimits, TaskRows};
+use cento_flow::{Flow, MAX_PARTITIONS, PARTITIONS, RunReport, Runner, TableReport, TaskLimits, TaskRows};
 use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -68,6 +68,8 @@ enum StepRequest {
         table: String,
         rows: Receiver<Option<ObjectBytes>>,
     },
+    /// Divide shuffles into this many partitions.
+    Partition(u32),
     Finish(Box<RunReport>),
     /// Run a task of indexing.
     RunTask {
@@ -87,6 +89,7 @@ enum StepEvent {
     Index(PathBuf, Vec<u32>),
     Finished(cento_store::Result<FinishedTask>),
     Committed(cento_store::Result<()>),
+    Partitioned(Box<Flow>),
     Rows(Result<TaskRows, cento_flow::Error>),
     State(Result<Vec<u8>, cento_flow::Error>),
     Table(Result<TableReport, cento_flow::Error>),
@@ -156,14 +159,29 @@ impl FlowExecutor for ServingExecutor {
         };
         let sent = self.events.send(StepEvent::Flow(Box::new(facts)));
         sent.map_err(|_| Error::Cancelled)?;
+        let mut flow = flow.clone();
         loop {
             // The server was dropped: nobody waits for the command any more.
             let request = self.requests.recv().map_err(|_| Error::Cancelled)?;
             let event = match request {
                 StepRequest::Finish(report) => return Ok(*report),
-                request => answer(runner, flow, request)?,
+                StepRequest::Partition(partitions) => {
+                    divide(&mut flow, partitions);
+                    StepEvent::Partitioned(Box::new(flow.clone()))
+                }
+                request => answer(runner, &flow, request)?,
             };
             self.events.send(event).map_err(|_| Error::Cancelled)?;
+        }
+    }
+}
+
+/// Sets the number of partitions of all shuffles that have the default number. Others have a reason
+/// for theirs. Results do not depend on it.
+fn divide(flow: &mut Flow, partitions: u32) {
+    for shuffle in flow.shuffles.values_mut() {
+        if shuffle.partitions == PARTITIONS {
+            shuffle.partitions = partitions.clamp(1, MAX_PARTITIONS);
         }
     }
 }
@@ -360,6 +378,15 @@ impl FlowServer {
             other => return Err(unexpected(py, other)),
         }
         Ok(Some(step))
+    }
+
+    /// Divides the shuffles of the flow into this many partitions, unless they have a number of
+    /// their own, and returns the flow as JSON. Driver and workers have to ask for the same.
+    fn set_partitions(&self, py: Python<'_>, partitions: u32) -> PyResult<String> {
+        match self.ask(py, StepRequest::Partition(partitions))? {
+            StepEvent::Partitioned(flow) => Ok(serde_json::json!(flow).to_string()),
+            other => Err(unexpected(py, other)),
+        }
     }
 
     /// Runs one task of a map. `memory` is what it may use, and what its output may occupy.
