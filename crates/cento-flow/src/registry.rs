@@ -17,7 +17,7 @@ use crate::group::Groups;
 use crate::row::Row;
 use crate::sink::RunResources;
 use crate::state::{AnyState, LeasedState, State};
-use crate::stream::{RowPiece, SortedStream, pieces_of, rows_of};
+use crate::stream::{SortedStream, pieces_of};
 use crate::task_output::Contribution;
 
 /// Adds columns to a batch of a result table.
@@ -66,16 +66,7 @@ where
         source: RowSource<'_>,
         resources: &RunResources,
     ) -> std::result::Result<u64, StageError> {
-        let partition = context.task_number();
-        let pieces: Vec<RowPiece<'_, R>> = match source {
-            RowSource::Tasks(tasks) => pieces_of(tasks, shuffle, partition)?,
-            RowSource::Buffers(buffers) => buffers
-                .iter()
-                .map(|buffer| Ok(RowPiece::Memory(rows_of(shuffle, buffer)?)))
-                .collect::<Result<_>>()?,
-        };
-        let range = partitioner_of::<R>(flow, shuffle)?.within(partition as u32, 1);
-        let mut groups = Groups::new(SortedStream::new(resources, pieces, range));
+        let mut groups = groups_of(context.task_number(), flow, shuffle, source, resources)?;
         (self.function)(context, &mut groups)?;
         groups.failure()?;
         Ok(groups.rows())
@@ -83,6 +74,20 @@ where
 }
 
 type CreateState = fn(&Value) -> std::result::Result<Arc<dyn AnyState>, StageError>;
+
+/// Opens the groups of a partition. It is compiled once for each type of rows, and not for each
+/// function.
+fn groups_of<'a, R: Row>(
+    partition: usize,
+    flow: &Flow,
+    shuffle: &str,
+    source: RowSource<'a>,
+    resources: &'a RunResources,
+) -> Result<Groups<'a, R>> {
+    let pieces = pieces_of(source, shuffle, size_of::<R>(), partition)?;
+    let range = partitioner_of::<R>(flow, shuffle)?.within(partition as u32, 1);
+    Ok(Groups::new(SortedStream::new(resources, pieces, range)))
+}
 
 struct StateKind {
     create: CreateState,
@@ -139,8 +144,7 @@ impl Registry {
     where
         F: Fn(&Context<'_>) -> std::result::Result<(), StageError> + Send + Sync + 'static,
     {
-        self.maps.insert(name.to_owned(), Box::new(function));
-        self
+        self.add_map(name, Box::new(function))
     }
 
     /// Registers a reduce over rows of a type. The function is called once for each partition, on
@@ -154,8 +158,16 @@ impl Registry {
             + 'static,
     {
         let row = PhantomData::<fn() -> R>;
-        self.reduces
-            .insert(name.to_owned(), Box::new(TypedReduce { function, row }));
+        self.add_reduce(name, Box::new(TypedReduce { function, row }))
+    }
+
+    fn add_map(&mut self, name: &str, function: MapFunction) -> &mut Registry {
+        self.maps.insert(name.to_owned(), function);
+        self
+    }
+
+    fn add_reduce(&mut self, name: &str, function: Box<dyn AnyReduce>) -> &mut Registry {
+        self.reduces.insert(name.to_owned(), function);
         self
     }
 
