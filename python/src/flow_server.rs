@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use cento::{Captured, CommandError, Session, run_command};
 use cento_find::{ExecutorRole, FlowExecutor};
-use cento_flow::{Flow, MAX_PARTITIONS, PARTITIONS, RunReport, Runner, TableReport, TaskLimits, TaskRows};
+use cento_flow::{Flow, MAX_PARTITIONS, RunReport, Runner, TableReport, TaskLimits, TaskRows};
 use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -176,11 +176,11 @@ impl FlowExecutor for ServingExecutor {
     }
 }
 
-/// Sets the number of partitions of all shuffles that have the default number. Others have a reason
-/// for theirs. Results do not depend on it.
+/// Sets the number of partitions of all shuffles for which it is not fixed. Results do not depend on
+/// it.
 fn divide(flow: &mut Flow, partitions: u32) {
     for shuffle in flow.shuffles.values_mut() {
-        if shuffle.partitions == PARTITIONS {
+        if !shuffle.fixed {
             shuffle.partitions = partitions.clamp(1, MAX_PARTITIONS);
         }
     }

@@ -44,9 +44,13 @@ pub struct Shuffle {
     /// the keys above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_bits: Option<u32>,
-    /// The number of partitions. Results do not depend on it.
+    /// The number of partitions. Results do not depend on it, unless it is fixed.
     #[serde(default = "default_partitions")]
     pub partitions: u32,
+    /// Whether a function uses the number of its partition, so that a cluster must not choose
+    /// another number of partitions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed: bool,
 }
 
 fn default_partitions() -> u32 {
@@ -58,6 +62,7 @@ impl Default for Shuffle {
         Shuffle {
             key_bits: None,
             partitions: PARTITIONS,
+            fixed: false,
         }
     }
 }

@@ -228,6 +228,7 @@ fn plan_for(
 /// Adds the shuffles and states between chunks and pairs of numbers.
 fn counting(flow: Flow, plan: CountingPlan) -> Flow {
     let strips = Shuffle {
+        fixed: true,
         key_bits: None,
         partitions: plan.strips,
     };

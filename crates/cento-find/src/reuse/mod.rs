@@ -190,6 +190,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         boundary: stages::boundary(source, params),
     });
     let by_strip = Shuffle {
+        fixed: true,
         key_bits: None,
         partitions: strips,
     };
