@@ -69,8 +69,9 @@ class ClusterSettings:
     groups: int = 32
     #: How many tasks are submitted at a time. By default twice the number of the cluster's CPUs.
     in_flight: Optional[int] = None
-    #: How often a task is run again if its process or its node was lost.
-    retries: int = 10
+    #: How often a task is run again if its process or its node was lost, or a node that holds its
+    #: output.
+    retries: int = 100
     #: How many seconds of work may be lost with the driver. 0 records every stage.
     checkpoint: float = 60.0
     #: Called with a line about the progress; None for no progress.

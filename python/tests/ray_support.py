@@ -67,7 +67,9 @@ class LosingCluster:
         from ray.cluster_utils import Cluster
 
         head = {"num_cpus": 0, "object_store_memory": 150 << 20, "_system_config": self.HEALTH}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        # Handlers of signals can be set by the main thread alone, which is not the one that
+        # replaces nodes.
+        self.cluster = Cluster(initialize_head=True, head_node_args=head, shutdown_at_exit=False)
         self.address = self.cluster.address
         #: How many nodes were lost.
         self.lost = 0
