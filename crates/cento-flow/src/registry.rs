@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use bytes::Bytes;
 use serde_json::Value;
 
 use crate::bits::{Bitmap, Counters, SeenFilter};
-use crate::budget::MemoryBudget;
+use crate::budget::{Lease, MemoryBudget};
 use crate::context::{Context, partitioner_of};
 use crate::error::{Error, Result, StageError};
 use crate::flow::{Flow, StageInput, StateSpec, Step};
@@ -72,6 +73,8 @@ where
     }
 }
 
+type CreateState = fn(&Value) -> std::result::Result<Arc<dyn AnyState>, StageError>;
+
 /// Opens the groups of a partition. It is compiled once for each type of rows, and not for each
 /// function.
 fn groups_of<'a, R: Row>(
@@ -87,7 +90,10 @@ fn groups_of<'a, R: Row>(
 }
 
 struct StateKind {
-    create: fn(&Value) -> std::result::Result<Arc<dyn AnyState>, StageError>,
+    create: CreateState,
+    sparse: CreateState,
+    view: fn(&Value, Bytes) -> Option<Arc<dyn AnyState>>,
+    has_view: bool,
     weight: fn(&Value) -> u64,
 }
 
@@ -169,6 +175,12 @@ impl Registry {
     pub fn state<S: State>(&mut self, kind: &str) -> &mut Registry {
         let kind_of = StateKind {
             create: |parameters| Ok(Arc::new(S::create(parameters)?)),
+            sparse: |parameters| Ok(Arc::new(S::sparse(parameters)?)),
+            view: |parameters, bytes| {
+                let view = S::view(parameters, bytes)?;
+                Some(Arc::new(view))
+            },
+            has_view: S::HAS_VIEW,
             weight: S::weight,
         };
         self.states.insert(kind.to_owned(), kind_of);
@@ -212,25 +224,57 @@ impl Registry {
         kind.map_or(0, |kind| (kind.weight)(&spec.parameters))
     }
 
+    /// Whether tasks of a cluster can read a state where it is.
+    pub(crate) fn has_view(&self, spec: &StateSpec) -> bool {
+        let kind = self.states.get(&spec.kind);
+        kind.is_some_and(|kind| kind.has_view)
+    }
+
+    fn state_kind(&self, spec: &StateSpec) -> Result<&StateKind> {
+        self.states
+            .get(&spec.kind)
+            .ok_or_else(|| Error::InvalidFlow(format!("no state `{}` is registered", spec.kind)))
+    }
+
     pub(crate) fn create_state(
         &self,
         name: &str,
         spec: &StateSpec,
         budget: &Arc<MemoryBudget>,
     ) -> Result<LeasedState> {
-        let kind = self
-            .states
-            .get(&spec.kind)
-            .ok_or_else(|| Error::InvalidFlow(format!("no state `{}` is registered", spec.kind)))?;
+        let kind = self.state_kind(spec)?;
         // Before the state is created, so that memory never exceeds the budget.
         let bytes = (kind.weight)(&spec.parameters);
         let lease = budget.take(bytes, &format!("the {bytes} bytes of `{name}`"))?;
-        let state = (kind.create)(&spec.parameters)
-            .map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
-        Ok(LeasedState {
+        leased(name, (kind.create)(&spec.parameters), lease)
+    }
+
+    /// Creates a state for a task of a cluster that writes to it.
+    pub(crate) fn sparse_state(
+        &self,
+        name: &str,
+        spec: &StateSpec,
+        budget: &Arc<MemoryBudget>,
+    ) -> Result<LeasedState> {
+        let state = (self.state_kind(spec)?.sparse)(&spec.parameters);
+        leased(name, state, budget.take(0, name)?)
+    }
+
+    /// Returns a state that reads serialised bytes where they are, if its kind can do so.
+    pub(crate) fn view_state(
+        &self,
+        spec: &StateSpec,
+        bytes: Bytes,
+        budget: &Arc<MemoryBudget>,
+    ) -> Result<Option<LeasedState>> {
+        let Some(state) = (self.state_kind(spec)?.view)(&spec.parameters, bytes) else {
+            return Ok(None);
+        };
+        let lease = Arc::new(budget.take(0, "a view")?);
+        Ok(Some(LeasedState {
             state,
-            _lease: Arc::new(lease),
-        })
+            _lease: lease,
+        }))
     }
 
     /// Calls the function of the context's stage, and returns the number of rows it has read.
@@ -256,4 +300,17 @@ impl Registry {
         };
         outcome.map_err(|error| Error::from_stage(&stage.name, context.task_number(), error))
     }
+}
+
+fn leased(
+    name: &str,
+    state: std::result::Result<Arc<dyn AnyState>, StageError>,
+    lease: Lease,
+) -> Result<LeasedState> {
+    let state =
+        state.map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
+    Ok(LeasedState {
+        state,
+        _lease: Arc::new(lease),
+    })
 }
