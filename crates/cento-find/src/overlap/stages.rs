@@ -31,7 +31,6 @@ use super::spilled_lists::SpilledLists;
 use super::stage_names::{counter, shuffle, stage, state};
 use super::strip::{Effort, Strip};
 use crate::corpus_pages::CorpusPages;
-use crate::error::Error;
 use crate::numbers::{Numbers, UNSET};
 
 /// The most strips per thread.
