@@ -131,6 +131,24 @@ impl Workplace {
     ) -> Result<Findings> {
         let parameters =
             serde_json::to_value(parameters).map_err(|error| Error::Bug(error.to_string()))?;
+        self.run_plan(
+            analysis,
+            parameters,
+            sources,
+            Box::new(plan),
+            Box::new(summary),
+        )
+    }
+
+    /// The same for parameters as JSON; compiled once for all analyses.
+    fn run_plan(
+        &self,
+        analysis: &str,
+        parameters: Value,
+        sources: &[&CorpusPages],
+        plan: Box<dyn FnOnce() -> Result<(Registry, Flow)> + '_>,
+        summary: Box<dyn FnOnce(&Path, &RunReport) -> Result<Value> + '_>,
+    ) -> Result<Findings> {
         let corpora = sources
             .first()
             .map_or(Value::Null, |source| source.identity());

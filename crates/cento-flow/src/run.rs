@@ -129,7 +129,7 @@ impl Runner<'_> {
             },
             last_boundary: Instant::now(),
         };
-        let boundary = folder.boundary();
+        let boundary = folder.boundary(flow);
         if let Some(boundary) = &boundary {
             run.position = boundary.position;
             run.report.stages = boundary.stages.clone();
@@ -232,11 +232,13 @@ impl Runner<'_> {
         for output in done.outputs {
             had_files |= output.file.is_some();
             for (name, count) in &output.counters {
-                *report.counters.entry(name.clone()).or_default() += count;
+                let total = report.counters.entry(name.clone()).or_default();
+                *total = total.saturating_add(*count);
             }
             for (name, contribution) in output.contributions() {
-                report.rows_out += contribution.port.rows;
-                report.bytes_out += contribution.port.bytes;
+                let port = &contribution.port;
+                report.rows_out = report.rows_out.saturating_add(port.rows);
+                report.bytes_out = report.bytes_out.saturating_add(port.bytes);
                 if contribution.port.bytes > 0 {
                     run.streams.entry(name).or_default().push(contribution);
                 }
@@ -247,10 +249,10 @@ impl Runner<'_> {
         Ok(had_files)
     }
 
-    /// Bytes of the states that a stage writes and that do not exist yet.
+    /// Bytes of the states that a stage writes or reserves and that do not exist yet.
     fn new_state_bytes(&self, flow: &Flow, stage: &Stage, run: &RunState) -> u64 {
         let missing = |name: &&String| !run.states.0.contains_key(*name);
-        let names = stage.writes.iter().filter(missing);
+        let names = stage.writes.iter().chain(&stage.reserves).filter(missing);
         let specs = names.filter_map(|name| flow.states.get(name));
         specs.fold(0, |sum, spec| {
             sum.saturating_add(self.registry.state_bytes(spec))
@@ -290,8 +292,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Creates the states that a stage writes, or loads them if an earlier run was interrupted in
-    /// this stage. Returns the tasks whose changes are in the loaded states.
+    /// Creates the states that a stage writes or reserves, or loads them if an earlier run was
+    /// interrupted in this stage. Returns the tasks whose changes are in the loaded states.
     fn prepare_states(
         &self,
         flow: &Flow,
@@ -326,6 +328,14 @@ impl Runner<'_> {
             let leased = self.registry.create_state(&name, spec, &resources.budget)?;
             load_state(leased.state.as_ref(), &folder.state_file(ordinal, &name))?;
             states.insert(name, leased);
+        }
+        for (name, spec) in stage.reserves.iter().filter_map(specs) {
+            if let Entry::Vacant(entry) = run.states.0.entry(name) {
+                let leased = self
+                    .registry
+                    .create_state(entry.key(), spec, &resources.budget)?;
+                entry.insert(leased);
+            }
         }
         Ok(in_states)
     }
@@ -433,7 +443,8 @@ fn advance(position: &mut Position, step: &Step, report: Option<&StageReport>) -
         return Ok(());
     };
     let changes = report.and_then(|report| report.counters.get(until_zero));
-    position.changes += changes.copied().unwrap_or_default();
+    let changes = changes.copied().unwrap_or_default();
+    position.changes = position.changes.saturating_add(changes);
     position.stage += 1;
     if position.stage < stages.len() {
         return Ok(());
