@@ -20,7 +20,8 @@ import time
 import render
 from common import CENTO, HERE, Failed, python_of
 
-PARTS = ["limits", "read", "extract", "copies", "grams", "overlap", "quilts", "reuse", "passages", "detect", "growth"]
+# In this order: what the README shows comes first, should a run be interrupted.
+PARTS = ["extract", "copies", "grams", "quilts", "detect", "read", "overlap", "reuse", "passages", "limits", "growth"]
 PEERS = {
     "limits": ["xxhash", "blake3", "zstandard", "zlib-ng", "isal", "deflate", "numpy"],
     "read": ["FastWARC", "warcio", "zlib-ng", "isal"],
