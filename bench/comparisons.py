@@ -74,7 +74,7 @@ def main():
     parser = argparse.ArgumentParser(prog="bench/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; without any, all of them")
     parser.add_argument("--small", action="store_true", help="compare on small samples, and save nothing")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each program runs (default: 3; slow ones run once)")
+    parser.add_argument("--rounds", type=int, default=2, help="how often each program runs (default: 2; slow ones run once)")
     parser.add_argument("--render", action="store_true", help="only write the documents, from saved results")
     parser.add_argument("--output", type=pathlib.Path, default=HERE.parent, help="the folder of README.md and docs/ (default: that of the clone)")
     arguments = parser.parse_args()

@@ -22,7 +22,7 @@ def provenance(result):
     own = f"cento {versions.pop('cento')}, rustc {versions.pop('rustc')}, Python {versions.pop('Python')}"
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
     return (
-        f"Measured on {result['date']} by `bench/compare {result['part']}`, {result['rounds']} rounds: {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
+        f"Measured on {result['date']} by `bench/compare {result['part']}`, rounds: {result['rounds']}; {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
         f"load average {result['load']} at the start. {own}{'; ' + peers if peers else ''}."
     )
 
@@ -174,10 +174,10 @@ def growth_figures(results):
             for curve in table["curves"]:
                 if curve["data"] == kind:
                     known = [(point["bytes"] / 1e6, max(point[key], 0.01)) for point in curve["points"] if "failed" not in point]
-                    words = f"n^{curve['exponent']:.2f}" if key == "processor" and curve["exponent"] is not None else ""
+                    words = f"{curve['exponent']:.2f}" if key == "processor" and curve["exponent"] is not None else ""
                     of[curve["analysis"]] = (known, words)
             series.append((kind, of))
-        caption = "1, 2, 4, 8 and 16 times the pages; both axes are logarithmic." + (f" Exponents: {', '.join(kinds)}." if key == "processor" else "")
+        caption = "1, 2, 4, 8 and 16 times the pages; both axes are logarithmic." + (f" Beside each name, the exponents: {', '.join(kinds)}." if key == "processor" else "")
         figures[file] = figure.panels(title, caption, unit, names, series)
     return figures
 

@@ -10,7 +10,7 @@ import sys
 from common import Failed
 
 # Programs that take longer than this, in seconds, run once.
-SLOW = 40
+SLOW = 20
 # A program that takes longer than this, in seconds, has failed.
 LIMIT = 900
 

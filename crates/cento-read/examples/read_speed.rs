@@ -5,9 +5,9 @@
 //!     [--list | --once] [--threads N] [--helpers N] FILE…
 //! ```
 //! `--list` prints the result for every record instead. `--once` reads once, without decoding, and
-//! prints the number of records of each kind as JSON, for `bench/compare read`. `--threads` is the number of files to read
-//! at a time, `--helpers` the number of threads that decompress ahead of each of them. Without
-//! either, one core does everything.
+//! prints the number of records of each kind as JSON, for `bench/compare read`. `--threads` is the
+//! number of files to read at a time, `--helpers` the number of threads that decompress ahead of
+//! each of them. Without either, one core does everything.
 
 use std::collections::BTreeMap;
 use std::error::Error;
