@@ -129,7 +129,7 @@ impl Runner<'_> {
             },
             last_boundary: Instant::now(),
         };
-        let boundary = folder.boundary();
+        let boundary = folder.boundary(flow);
         if let Some(boundary) = &boundary {
             run.position = boundary.position;
             run.report.stages = boundary.stages.clone();
@@ -232,11 +232,13 @@ impl Runner<'_> {
         for output in done.outputs {
             had_files |= output.file.is_some();
             for (name, count) in &output.counters {
-                *report.counters.entry(name.clone()).or_default() += count;
+                let total = report.counters.entry(name.clone()).or_default();
+                *total = total.saturating_add(*count);
             }
             for (name, contribution) in output.contributions() {
-                report.rows_out += contribution.port.rows;
-                report.bytes_out += contribution.port.bytes;
+                let port = &contribution.port;
+                report.rows_out = report.rows_out.saturating_add(port.rows);
+                report.bytes_out = report.bytes_out.saturating_add(port.bytes);
                 if contribution.port.bytes > 0 {
                     run.streams.entry(name).or_default().push(contribution);
                 }
@@ -441,7 +443,8 @@ fn advance(position: &mut Position, step: &Step, report: Option<&StageReport>) -
         return Ok(());
     };
     let changes = report.and_then(|report| report.counters.get(until_zero));
-    position.changes += changes.copied().unwrap_or_default();
+    let changes = changes.copied().unwrap_or_default();
+    position.changes = position.changes.saturating_add(changes);
     position.stage += 1;
     if position.stage < stages.len() {
         return Ok(());

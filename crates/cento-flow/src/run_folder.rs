@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use crate::assemble::TableReport;
 use crate::error::{Error, Result};
-use crate::flow::Flow;
+use crate::flow::{Flow, Step};
 use crate::report::StageReport;
 use crate::spill::PARTIAL;
 
@@ -61,6 +61,39 @@ pub(crate) struct Boundary {
     pub(crate) states: BTreeMap<String, String>,
     pub(crate) stages: Vec<StageReport>,
     pub(crate) tables: Vec<TableReport>,
+}
+
+impl Boundary {
+    /// Whether its position and its names are those of a flow.
+    fn is_of(&self, flow: &Flow) -> bool {
+        let Position {
+            ordinal,
+            step,
+            round,
+            stage,
+            changes: _,
+        } = self.position;
+        let in_flow = flow.steps.get(step).is_some_and(|step| match step {
+            Step::Stage(_) => (round, stage) == (0, 0),
+            Step::Repeat {
+                stages, max_rounds, ..
+            } => stage < stages.len() && round < *max_rounds,
+        });
+        let streams = &mut self.streams.keys();
+        in_flow
+            && ordinal < u64::from(u32::MAX)
+            && streams.all(|name| flow.shuffles.contains_key(name) || flow.tables.contains(name))
+            && self
+                .states
+                .keys()
+                .all(|name| flow.states.contains_key(name))
+    }
+}
+
+/// Whether a name is that of a file of rows or of a state in a run folder.
+fn is_plain_name(name: &str) -> bool {
+    let plain = !name.contains(['/', '\\']) && !name.starts_with('.');
+    plain && (name.ends_with(".rows") || name.ends_with(".state"))
 }
 
 pub(crate) struct RunFolder {
@@ -126,14 +159,19 @@ impl RunFolder {
         self.path.join(format!("{ordinal:04}.tasks"))
     }
 
-    /// The last boundary of an interrupted run. `None` if there is none or one of its files is
-    /// missing or corrupted: then the run starts again.
-    pub(crate) fn boundary(&self) -> Option<Boundary> {
+    /// The last boundary of an interrupted run of a flow. `None` if there is none, if it is not one
+    /// of this flow, or if one of its files is missing or corrupted: then the run starts again.
+    pub(crate) fn boundary(&self, flow: &Flow) -> Option<Boundary> {
         let boundary: Boundary = self.load(&self.path.join(BOUNDARY))?;
+        if !boundary.is_of(flow) {
+            return None;
+        }
         let streams = boundary.streams.values().flatten();
         let mut files = streams.chain(boundary.states.values());
+        // The folder may be part of a corpus from somebody else. Corrupted files are removed, so
+        // that only files in the folder may be named.
         files
-            .all(|file| self.path.join(file).is_file())
+            .all(|file| is_plain_name(file) && self.path.join(file).is_file())
             .then_some(boundary)
     }
 

@@ -23,6 +23,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{Error, Result};
 use crate::file_limit::max_open_files;
+use crate::flow::MAX_PARTITIONS;
 use crate::progress::Progress;
 use crate::task_output::Port;
 
@@ -40,6 +41,28 @@ struct Footer {
     /// Where the index of each section begins.
     sections: Vec<u64>,
     counters: BTreeMap<String, u64>,
+}
+
+impl Footer {
+    /// Whether the indexes of all sections are in the file before the footer, which begins at
+    /// `end`. The files of an interrupted run may come with a corpus from somebody else, and then
+    /// a matching checksum proves nothing.
+    fn is_valid(&self, end: u64) -> bool {
+        let mut ports: Vec<&PortShape> = self.ports.values().collect();
+        ports.sort_by_key(|shape| (shape.first, shape.partitions));
+        let mut entries = 0;
+        for shape in ports {
+            if shape.first != entries || shape.width == 0 || shape.partitions > MAX_PARTITIONS {
+                return false;
+            }
+            entries += u64::from(shape.partitions);
+        }
+        let index = entries * ENTRY as u64;
+        self.sections.iter().all(|section| {
+            let index_end = section.checked_add(index);
+            index_end.is_some_and(|index_end| index_end <= end)
+        })
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -292,7 +315,12 @@ impl TaskFile {
                 "the checksum of its footer does not match",
             ));
         }
-        serde_json::from_slice(&json).map_err(|error| Error::corrupted(path, error.to_string()))
+        let footer: Footer = serde_json::from_slice(&json)
+            .map_err(|error| Error::corrupted(path, error.to_string()))?;
+        match footer.is_valid(trailer_at - size) {
+            true => Ok(footer),
+            false => Err(Error::corrupted(path, "its footer contradicts itself")),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -312,6 +340,9 @@ impl TaskFile {
         let Some(shape) = self.footer.ports.get(port) else {
             return Ok(Vec::new());
         };
+        if partition >= shape.partitions as usize {
+            return Err(self.corrupted(&format!("`{port}` has no partition {partition}")));
+        }
         let mut ranges = Vec::with_capacity(self.footer.sections.len());
         for &section in &self.footer.sections {
             let at = section + (shape.first + partition as u64) * ENTRY as u64;
@@ -327,6 +358,14 @@ impl TaskFile {
                 )));
             }
             let [offset, bytes, check] = numbers;
+            // Rows are before the first index.
+            let first = self.footer.sections.iter().min().copied().unwrap_or(0);
+            let end = offset.checked_add(bytes);
+            if end.is_none_or(|end| end > first) || !bytes.is_multiple_of(shape.width as u64) {
+                return Err(self.corrupted(&format!(
+                    "the index of partition {partition} of `{port}` contradicts itself"
+                )));
+            }
             if bytes > 0 {
                 ranges.push(FileRange {
                     offset,
@@ -376,7 +415,7 @@ impl TaskFile {
     }
 
     /// Removes the corrupted file, so that the next run repeats its task and nothing else.
-    fn corrupted(&self, detail: &str) -> Error {
+    pub(crate) fn corrupted(&self, detail: &str) -> Error {
         if !self.unnamed {
             let _ = fs::remove_file(&self.path);
         }

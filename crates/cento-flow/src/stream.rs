@@ -319,13 +319,15 @@ pub(crate) fn pieces_of<'a>(
         RowSource::Tasks(contributions) => {
             for contribution in contributions {
                 let port = &contribution.port;
-                port.check_shape(shuffle, width, port.partitions)?;
+                let shape = port.check_shape(shuffle, width, port.partitions);
                 if let (Some(file), false) = (&contribution.file, contribution.in_memory) {
+                    shape.map_err(|error| file.corrupted(&error.to_string()))?;
                     for range in file.ranges(shuffle, partition)? {
                         pieces.push(RowPiece::File(Arc::clone(file), range));
                     }
                     continue;
                 }
+                shape?;
                 let chunks = port.chunks.iter().map(|chunk| chunk.partition(partition));
                 for bytes in chunks.filter(|bytes| !bytes.is_empty()) {
                     pieces.push(RowPiece::Memory(whole_rows(shuffle, width, bytes)?));

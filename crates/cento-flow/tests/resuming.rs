@@ -225,3 +225,45 @@ fn two_processes_cannot_run_the_same_flow() {
         .unwrap_err();
     assert!(error.to_string().ends_with("busy"), "{error}");
 }
+
+/// The files of a run may come with a corpus from somebody else.
+#[test]
+fn a_forged_boundary_touches_no_file_outside_its_folder() {
+    for (name, file) in [
+        ("streams", "../../precious.rows"),
+        ("streams", "../precious.rows"),
+        ("states", "../../precious.state"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (broken, _) = failing(5);
+        careful()
+            .run(folder.path(), &broken, &summaries())
+            .unwrap_err();
+        let precious = folder
+            .path()
+            .join("temp")
+            .join(file.rsplit('/').next().unwrap());
+        fs::write(&precious, "not a file of rows").unwrap();
+        fs::copy(&precious, folder.path().join(precious.file_name().unwrap())).unwrap();
+        let run_folder = files(folder.path())[0].parent().unwrap().to_owned();
+        let mut saved = serde_json::json!({
+            "position": { "ordinal": 1, "step": 1, "round": 0, "stage": 0, "changes": 0 },
+            "streams": {}, "states": {}, "stages": [], "tables": [],
+        });
+        saved[name] = match name {
+            "streams" => serde_json::json!({ "pairs": [file] }),
+            _ => serde_json::json!({ "seen": file }),
+        };
+        let boundary = serde_json::json!({ "saved": saved });
+        fs::write(
+            run_folder.join("boundary.json"),
+            cento_file::seal(&format!("{boundary:#}")),
+        )
+        .unwrap();
+        let (whole, _) = failing(usize::MAX);
+        careful().run(folder.path(), &whole, &summaries()).unwrap();
+        assert!(precious.exists(), "{name}: {file}");
+        assert!(folder.path().join(precious.file_name().unwrap()).exists());
+        assert_eq!(read_summaries(folder.path()), oracle(&tasks()));
+    }
+}

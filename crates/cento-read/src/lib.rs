@@ -106,5 +106,6 @@ pub use record::{Ignored, IgnoredKind, Item, Place, Record, Skipped, Start};
 pub use remote::{RemoteErrorKind, RemoteSettings, without_credentials};
 pub use rewrite::{Fate, RevisitOf, Rewritten, rewrite};
 pub use settings::{Limits, Settings};
+pub use table::{TableBatches, TableFile};
 
 use format::Packing;

@@ -1,14 +1,13 @@
 //! An open corpus: scanning its tables, and finding one page in them.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
-use cento_read::Settings;
+use cento_read::{Settings, TableBatches, TableFile};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -27,15 +26,20 @@ use crate::part::{file_hash, tail_hash};
 use crate::schema::Table;
 use crate::tables::{ChunkColumns, ChunkRow, PageColumns, pages, text};
 
+/// Whether the checksum of a file was compared, by part and table.
+type FileChecks = HashMap<(usize, Table), Arc<Mutex<bool>>>;
+
 /// A corpus that is open for reading.
 ///
 /// It consists of the parts that the manifest named when it was opened. Parts that are added later
-/// are not visible, and parts never change.
+/// are not visible, and parts never change. The checksum of a file is compared before its rows are
+/// scanned; reading one page compares only that of the end of the file.
 pub struct Corpus {
     path: PathBuf,
     manifest: Manifest,
     /// Footers that were read before: the expensive step of finding one page.
     footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
+    verified: Mutex<FileChecks>,
 }
 
 /// An input of a corpus, as it was when it was read.
@@ -91,6 +95,7 @@ impl Corpus {
             path: path.to_owned(),
             manifest,
             footers: Mutex::default(),
+            verified: Mutex::default(),
         })
     }
 
@@ -241,20 +246,43 @@ impl Corpus {
         self.batches(part, reader)
     }
 
+    /// Compares the checksum of a file before its rows are scanned for the first time: a flipped bit
+    /// within a compressed block may go unnoticed otherwise, and become a result. Threads that need
+    /// the same file wait; each hashes another file.
+    fn verify_file(&self, part: usize, table: Table) -> Result<()> {
+        let Some(entry) = self.entry(part, table) else {
+            return Ok(());
+        };
+        // Many workers of a cluster read a part, each some row groups of it.
+        if build::executor().is_worker() {
+            return Ok(());
+        }
+        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::clone(verified.entry((part, table)).or_default());
+        drop(verified);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*known {
+            check(&self.path, entry, file_hash, &entry.blake3)?;
+            *known = true;
+        }
+        Ok(())
+    }
+
     /// The batches of a reader, if there is one.
     fn batches<P: Projection>(
         &self,
         part: usize,
-        reader: Option<ParquetRecordBatchReaderBuilder<File>>,
+        reader: Option<ParquetRecordBatchReaderBuilder<TableFile>>,
     ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
+        self.verify_file(part, P::TABLE)?;
         let path = self.file(part, P::TABLE).unwrap_or_default();
         let reader = reader
-            .map(ParquetRecordBatchReaderBuilder::build)
+            .map(TableBatches::of)
             .transpose()
             .map_err(|error| Error::parquet(&path, error))?;
         let batches = reader.into_iter().flatten();
         Ok(batches.map(move |batch| {
-            let batch = batch.map_err(|error| Error::parquet(&path, error.into()))?;
+            let batch = batch.map_err(|error| Error::parquet(&path, error))?;
             columns_of(&path, &batch)
         }))
     }
@@ -339,8 +367,9 @@ impl Corpus {
         };
         let mut begin = 0;
         let mut rows = 0;
-        for batch in ids.with_row_groups(vec![group]).build().map_err(failed)? {
-            let batch = batch.map_err(|error| failed(error.into()))?;
+        let ids = ids.with_row_groups(vec![group]);
+        for batch in TableBatches::of(ids).map_err(failed)? {
+            let batch = batch.map_err(failed)?;
             let ids = Column::of::<pages::page_id>(&batch).ok_or_else(|| wrong_columns(&path))?;
             let ids = ids.values();
             let before = ids.partition_point(|&id| id < page_id);
@@ -360,11 +389,10 @@ impl Corpus {
         };
         let reader = reader
             .with_row_groups(vec![group])
-            .with_row_selection(selection)
-            .build()
-            .map_err(failed)?;
-        let batches: Result<Vec<RecordBatch>> = reader
-            .map(|batch| batch.map_err(|error| failed(error.into())))
+            .with_row_selection(selection);
+        let batches: Result<Vec<RecordBatch>> = TableBatches::of(reader)
+            .map_err(failed)?
+            .map(|batch| batch.map_err(failed))
             .collect();
         Ok(PageRows {
             batches: batches?,
@@ -393,11 +421,11 @@ impl Corpus {
         part: usize,
         table: Table,
         columns: &[&str],
-    ) -> Result<Option<ParquetRecordBatchReaderBuilder<File>>> {
+    ) -> Result<Option<ParquetRecordBatchReaderBuilder<TableFile>>> {
         let Some(path) = self.file(part, table) else {
             return Ok(None);
         };
-        let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
+        let file = TableFile::open(&path).map_err(|error| Error::io(&path, error))?;
         let mut footers = self.footers.lock().unwrap_or_else(PoisonError::into_inner);
         let footer = match footers.get(&(part, table)) {
             Some(footer) => footer.clone(),
@@ -407,7 +435,8 @@ impl Corpus {
                 let options = ArrowReaderOptions::new()
                     .with_offset_index_policy(PageIndexPolicy::Optional)
                     .with_column_index_policy(PageIndexPolicy::Skip);
-                let footer = ArrowReaderMetadata::load(&file, options)
+                let footer = file
+                    .metadata(options)
                     .map_err(|error| Error::parquet(&path, error))?;
                 check_table(&path, &footer, table, self.entry(part, table))?;
                 footers.insert((part, table), footer.clone());
@@ -419,8 +448,7 @@ impl Corpus {
             footer.metadata().file_metadata().schema_descr(),
             columns.iter().copied(),
         );
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer);
-        Ok(Some(reader.with_projection(mask)))
+        Ok(Some(file.reader(footer).with_projection(mask)))
     }
 }
 
@@ -535,6 +563,36 @@ mod tests {
         let inputs = cento_read::resolve(&specs, &settings).unwrap().inputs;
         Build::new(inputs, &corpus).threads(1).run().unwrap();
         corpus
+    }
+
+    #[test]
+    fn a_flipped_bit_in_the_middle_of_a_large_part_is_detected_before_it_is_scanned() {
+        let folder = tempfile::tempdir().unwrap();
+        let words: String = (0u64..60_000)
+            .map(|word| format!("{:x} ", word.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            .collect();
+        let file = folder.path().join("a.txt");
+        std::fs::write(&file, words).unwrap();
+        let settings = Settings::default();
+        let specs = [file.to_str().unwrap().to_owned()];
+        let path = folder.path().join("a.cento");
+        let inputs = cento_read::resolve(&specs, &settings).unwrap().inputs;
+        Build::new(inputs, &path).threads(1).run().unwrap();
+        let manifest = Manifest::load(&path).unwrap();
+        let text = path.join(&manifest.parts[0].text.as_ref().unwrap().file);
+        let mut bytes = std::fs::read(&text).unwrap();
+        assert!(bytes.len() > 300_000, "{}", bytes.len());
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&text, bytes).unwrap();
+        // The end of the file is unchanged.
+        let corpus = Corpus::open(&path).unwrap();
+        for _ in 0..2 {
+            let error = corpus.scan::<TextColumns>().next().unwrap().err().unwrap();
+            assert!(matches!(error, Error::Corrupted { .. }), "{error}");
+            assert!(error.to_string().contains("text/part-"), "{error}");
+        }
+        assert!(corpus.scan::<PageColumns>().all(|batch| batch.is_ok()));
     }
 
     #[test]

@@ -1,13 +1,8 @@
-//! The sources of chunks: the text, the table of chunks, or a file of rows.
-
-use std::fs::File;
-use std::path::Path;
+//! The sources of chunks: the text, or the table of chunks.
 
 use cento_fingerprint::ChunkHash;
-use cento_flow::{TableRow, table_row};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::normal::{Normalisation, normalise};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -46,23 +41,12 @@ impl ChunkCutter {
     }
 }
 
-table_row! {
-    /// A chunk of a page, in a file of rows.
-    pub struct ChunkPageRow {
-        /// The 64-bit hash of the chunk.
-        pub chunk: u64,
-        /// The number of the page.
-        pub page: u32,
-    }
-}
-
 /// The chunks that one task reads.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CutTask {
     Text(TextTask),
     Chunks(ChunkTask),
-    Rows { file: String, row_group: usize },
 }
 
 /// Returns the tasks that read all chunks of a kind: from the table of chunks, if it stores them.
@@ -84,49 +68,4 @@ pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>>
     }
     let tasks = source.text_tasks().into_iter();
     Ok(tasks.map(|task| json!({ "text": task })).collect())
-}
-
-/// Returns the tasks that read a file of rows.
-pub(super) fn row_tasks(file: &Path) -> Result<Vec<Value>> {
-    let groups = open(file)?.metadata().num_row_groups();
-    let task = |row_group| CutTask::Rows {
-        file: file.display().to_string(),
-        row_group,
-    };
-    Ok((0..groups).map(|group| json!(task(group))).collect())
-}
-
-fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
-        Error::Store(cento_store::Error::Parquet {
-            path: path.to_owned(),
-            source,
-        })
-    })
-}
-
-/// Calls `each` with batches of rows of one row group.
-pub(super) fn read_rows<E: From<Error>>(
-    file: &Path,
-    row_group: usize,
-    mut each: impl FnMut(Vec<ChunkPageRow>) -> std::result::Result<(), E>,
-) -> std::result::Result<(), E> {
-    let failed = |source: parquet::errors::ParquetError| {
-        Error::Store(cento_store::Error::Parquet {
-            path: file.to_owned(),
-            source,
-        })
-    };
-    let reader = open(file)?
-        .with_row_groups(vec![row_group])
-        .with_batch_size(1 << 14)
-        .build()
-        .map_err(failed)?;
-    for batch in reader {
-        let batch = batch.map_err(|error| failed(error.into()))?;
-        let rows = ChunkPageRow::read(&batch);
-        each(rows.map_err(|error| Error::corrupted(file, error.to_string()))?)?;
-    }
-    Ok(())
 }

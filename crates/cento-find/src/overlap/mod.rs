@@ -10,8 +10,6 @@
 //! The paper counts pairs coarsely in one large array. Here pairs are first partitioned by their
 //! left page (`stages`), and then counted coarsely page by page in the cache (`strip`).
 
-#[doc(hidden)]
-pub mod bench;
 mod cut;
 pub(crate) mod overlap_rows;
 pub(crate) mod page_order;

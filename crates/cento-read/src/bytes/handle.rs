@@ -122,15 +122,15 @@ impl ChunkReader for Handle {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<::bytes::Bytes> {
-        if let FileLocation::Local(file, _) = &*self.0 {
-            return file.get_bytes(start, length);
-        }
-        // The offsets in a table are not trusted: they are compared with the length of the object.
+        // The offsets in a table are not trusted: they are compared with the length of the file.
         let end = start.checked_add(length as u64);
         if end.is_none_or(|end| end > self.length()) {
             return Err(ParquetError::EOF(
                 "it extends beyond the end of the file".into(),
             ));
+        }
+        if let FileLocation::Local(file, _) = &*self.0 {
+            return file.get_bytes(start, length);
         }
         let mut bytes = Vec::with_capacity(length);
         let read = HandleReader::Remote(self.clone(), start)

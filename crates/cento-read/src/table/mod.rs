@@ -6,6 +6,7 @@
 
 mod column;
 mod replace;
+mod table_file;
 mod thrift;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,13 +19,13 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, FooterTail, ParquetMetaData, ParquetMetaDataReader,
 };
-use parquet::file::reader::{ChunkReader, SerializedPageReader};
+use parquet::file::reader::ChunkReader;
 pub(crate) use replace::replace_texts;
+pub use table_file::{TableBatches, TableFile};
 use thrift::CheckedFile;
 
 use crate::bytes::Handle;
@@ -320,6 +321,12 @@ fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
 
 /// Reads the footer.
 fn footer(file: &Handle) -> Result<Arc<ParquetMetaData>, ParquetError> {
+    let footer = checked_footer(file)?;
+    Ok(Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?))
+}
+
+/// Returns the bytes of the footer, which the library may parse.
+fn checked_footer(file: &Handle) -> Result<::bytes::Bytes, ParquetError> {
     let beyond = || ParquetError::EOF("the footer is truncated".into());
     let tail = file.length().checked_sub(FOOTER).ok_or_else(beyond)?;
     let end = FooterTail::try_from(&file.get_bytes(tail, FOOTER as usize)?[..])?;
@@ -330,7 +337,7 @@ fn footer(file: &Handle) -> Result<Arc<ParquetMetaData>, ParquetError> {
     let begin = tail.checked_sub(length as u64).ok_or_else(beyond)?;
     let footer = file.get_bytes(begin, length)?;
     thrift::walk_footer(&footer)?;
-    Ok(Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?))
+    Ok(footer)
 }
 
 /// A table with all columns and their types, for copying.
@@ -376,40 +383,18 @@ impl WholeTable {
     }
 }
 
-/// Checks that the columns of a row group are within the file, and that no dictionary claims more
-/// values than it has bytes. The library does not check the former, and reserves memory for as many
-/// values as are claimed: thirty bytes can claim two billion.
+/// Checks that the columns of a row group are within the file, which the library does not check.
 fn check_group(
     file: &Handle,
     metadata: &ParquetMetaData,
     group: usize,
     included: impl Fn(usize) -> bool,
 ) -> Result<(), String> {
-    let group = metadata.row_group(group);
-    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-    let columns = group.columns().iter().enumerate();
+    let columns = metadata.row_group(group).columns().iter().enumerate();
     for (_, column) in columns.filter(|(leaf, _)| included(*leaf)) {
         if !lies_within(column, file.length()) {
             return Err("a column extends beyond the file".into());
         }
-        guarded(|| check_dictionary(file, column, rows))?;
-    }
-    Ok(())
-}
-
-fn check_dictionary(
-    file: &Handle,
-    column: &ColumnChunkMetaData,
-    rows: usize,
-) -> Result<(), ParquetError> {
-    let file = Arc::new(CheckedFile(file.clone()));
-    let mut pages = SerializedPageReader::new(file, column, rows, None)?;
-    if pages.peek_next_page()?.is_some_and(|page| page.is_dict)
-        && let Some(page @ Page::DictionaryPage { .. }) = pages.get_next_page()?
-        && page.num_values() as usize > page.buffer().len()
-    {
-        let problem = "a dictionary claims more values than it has bytes";
-        return Err(ParquetError::General(problem.into()));
     }
     Ok(())
 }

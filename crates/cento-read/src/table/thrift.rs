@@ -73,11 +73,15 @@ impl Read for PageHeaderReader {
     }
 }
 
-/// Checks one struct and returns its bytes. Fails if there are more than `most`, or too many
-/// elements without bytes.
+/// Checks the header of a page and returns its bytes. Fails if there are more than `most`, too many
+/// elements without bytes, or if a dictionary claims more values than it has bytes: the library
+/// reserves memory for as many as are claimed.
 pub(super) fn walk(input: &mut impl Read, most: usize) -> Result<Vec<u8>> {
     let mut walk = ThriftWalk::new(input, most);
     walk.structure(MAX_DEPTH)?;
+    if walk.dictionary_values > walk.page_bytes {
+        return Err(bad("a dictionary claims more values than it has bytes"));
+    }
     Ok(walk.seen)
 }
 
@@ -98,6 +102,11 @@ pub(super) fn walk_footer(footer: &[u8]) -> Result<()> {
 const COLUMNS: [i64; 1] = [2];
 const CHILDREN: [i64; 2] = [2, 5];
 
+/// The paths of the size of an uncompressed page in its header, and of the number of values if it
+/// is a dictionary.
+const PAGE_BYTES: [i64; 1] = [2];
+const DICTIONARY_VALUES: [i64; 2] = [7, 1];
+
 struct ThriftWalk<'a, R> {
     input: &'a mut R,
     seen: Vec<u8>,
@@ -109,6 +118,10 @@ struct ThriftWalk<'a, R> {
     columns: u64,
     /// The largest number of children of a column.
     children: u64,
+    /// The size of an uncompressed page, if this is its header.
+    page_bytes: u64,
+    /// The number of values of a dictionary.
+    dictionary_values: u64,
 }
 
 impl<'a, R: Read> ThriftWalk<'a, R> {
@@ -121,6 +134,8 @@ impl<'a, R: Read> ThriftWalk<'a, R> {
             path: Vec::new(),
             columns: 0,
             children: 0,
+            page_bytes: 0,
+            dictionary_values: 0,
         }
     }
 
@@ -151,8 +166,13 @@ impl<'a, R: Read> ThriftWalk<'a, R> {
             3 => drop(self.byte()?),
             4..=6 => {
                 let number = signed(self.number()?);
+                let number = u64::try_from(number).unwrap_or(0);
                 if self.path == CHILDREN {
-                    self.children = self.children.max(u64::try_from(number).unwrap_or(0));
+                    self.children = self.children.max(number);
+                } else if self.path == PAGE_BYTES {
+                    self.page_bytes = number;
+                } else if self.path == DICTIONARY_VALUES {
+                    self.dictionary_values = number;
                 }
             }
             7 => self.bytes(8)?,

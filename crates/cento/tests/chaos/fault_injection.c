@@ -4,14 +4,20 @@
  *   FAULT_READ    the number of the read that fails with EIO, counted from 1
  *   FAULT_WRITE   the number of the write that fails
  *   FAULT_ERROR   with this error
+ *   FAULT_STAY    all later writes fail too, and nothing can be created, renamed or removed: a disk
+ *                 that stays full, or has become read-only; from the start if FAULT_WRITE is 0
+ *   FAULT_FLIP    the number of the write to a temporary file of an analysis that writes a wrong bit
  *   FAULT_CLOCK   the wall clock jumps by years at every call
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -19,8 +25,9 @@
 #include <unistd.h>
 
 static const char *root;
-static long failing_read, failing_write, error_of_write, clock_jumps;
-static atomic_long reads, writes, clocks;
+static long failing_read, failing_write, error_of_write, clock_jumps, stays, flipped_write;
+static atomic_long reads, writes, clocks, temporary_writes;
+static atomic_int broken;
 
 static long number(const char *name) {
     const char *value = getenv(name);
@@ -33,16 +40,36 @@ __attribute__((constructor)) static void start(void) {
     failing_write = number("FAULT_WRITE");
     error_of_write = number("FAULT_ERROR");
     clock_jumps = number("FAULT_CLOCK");
+    stays = number("FAULT_STAY");
+    flipped_write = number("FAULT_FLIP");
+    broken = stays && !failing_write;
+}
+
+static int path_of(int file, char *path, size_t size) {
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(name, path, size - 1);
+    if (length <= 0) return 0;
+    path[length] = 0;
+    return 1;
 }
 
 static int affected(int file) {
-    char name[64], path[4096];
+    char path[4096];
+    return root && path_of(file, path, sizeof path) && strncmp(path, root, strlen(root)) == 0;
+}
+
+static int affected_path(const char *path) {
+    char folder[4096];
     if (!root) return 0;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(name, path, sizeof path - 1);
-    if (length <= 0) return 0;
-    path[length] = 0;
-    return strncmp(path, root, strlen(root)) == 0;
+    if (path[0] == '/') return strncmp(path, root, strlen(root)) == 0;
+    return getcwd(folder, sizeof folder) && strncmp(folder, root, strlen(root)) == 0;
+}
+
+static int change_fails(const char *path) {
+    if (!broken || !affected_path(path)) return 0;
+    errno = (int)error_of_write;
+    return 1;
 }
 
 static int read_fails(int file) {
@@ -52,9 +79,18 @@ static int read_fails(int file) {
 }
 
 static int write_fails(int file) {
-    if (!failing_write || !affected(file) || ++writes != failing_write) return 0;
+    if ((!failing_write && !broken) || !affected(file)) return 0;
+    if (!broken && ++writes != failing_write) return 0;
+    broken = (int)stays;
     errno = (int)error_of_write;
     return 1;
+}
+
+/* Whether one bit of this write is to be wrong. */
+static int is_flipped(int file, size_t length) {
+    char path[4096];
+    if (!flipped_write || !length || !path_of(file, path, sizeof path)) return 0;
+    return strstr(path, "cento-flow-") && ++temporary_writes == flipped_write;
 }
 
 ssize_t read(int file, void *bytes, size_t length) {
@@ -74,7 +110,14 @@ ssize_t readv(int file, const struct iovec *parts, int count) {
 }
 
 ssize_t write(int file, const void *bytes, size_t length) {
-    return write_fails(file) ? -1 : syscall(SYS_write, file, bytes, length);
+    if (write_fails(file)) return -1;
+    if (!is_flipped(file, length)) return syscall(SYS_write, file, bytes, length);
+    char *copy = malloc(length);
+    memcpy(copy, bytes, length);
+    copy[length / 2] ^= 1 << flipped_write % 8;
+    ssize_t written = syscall(SYS_write, file, copy, length);
+    free(copy);
+    return written;
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t length, off_t at) {
@@ -87,6 +130,44 @@ ssize_t pwrite64(int file, const void *bytes, size_t length, off_t at) {
 
 ssize_t writev(int file, const struct iovec *parts, int count) {
     return write_fails(file) ? -1 : syscall(SYS_writev, file, parts, count);
+}
+
+static int opened(const char *path, int flags, mode_t mode) {
+    int writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT);
+    if (writes && change_fails(path)) return -1;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode);
+}
+
+static mode_t mode_of(int flags, va_list rest) {
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = mode_of(flags, rest);
+    va_end(rest);
+    return opened(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = mode_of(flags, rest);
+    va_end(rest);
+    return opened(path, flags, mode);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    return change_fails(path) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int unlink(const char *path) {
+    return change_fails(path) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int rename(const char *from, const char *to) {
+    return change_fails(to) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

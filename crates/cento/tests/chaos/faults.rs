@@ -1,19 +1,21 @@
 //! Faults of the machine: reads and writes that fail, a clock that jumps, too little memory, a
 //! corrupted temporary file, two processes at once.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use crate::support::{Random, Sandbox, contents, skip};
-use crate::{ANALYSES, corrupt, plan, results, set_up};
+use crate::{ANALYSES, Rounds, corrupt, plan, results, set_up};
 
 const NO_SPACE: &str = "28";
 const INPUT_OUTPUT: &str = "5";
+const READ_ONLY: &str = "30";
 const MANIFEST: &str = "manifest.json";
 
 /// Compiles the library that makes system calls fail.
-fn library(sandbox: &Sandbox) -> Option<PathBuf> {
+pub(crate) fn library(sandbox: &Sandbox) -> Option<PathBuf> {
     let library = sandbox.path("fault_injection.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chaos/fault_injection.c");
     let compiled = Command::new("cc")
@@ -36,7 +38,7 @@ fn any_magnitude(random: &mut Random, limit: u64) -> u64 {
 
 /// Fails if a command panicked, was killed, or failed without an error message. Returns whether it
 /// succeeded.
-fn ended_cleanly(sandbox: &Sandbox, output: &Output, fault: &str) -> bool {
+pub(crate) fn ended_cleanly(sandbox: &Sandbox, output: &Output, fault: &str) -> bool {
     let said = sandbox.transcript(output);
     assert!(!said.contains("panicked"), "{fault}: {said}");
     match output.status.code() {
@@ -58,10 +60,11 @@ fn an_analysis_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
     };
     set_up(&sandbox, &mut random);
     let right = results(&sandbox);
-    for _ in 0..rounds {
+    let mut counted = Rounds::default();
+    for round in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
         let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
-        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let chosen = (round % ANALYSES.len() as u64) as usize;
         let mut arguments = ANALYSES[chosen].to_vec();
         arguments.extend(["--memory", ["16M", "1G"][random.below(2) as usize]]);
         let mut command = sandbox.command(&arguments);
@@ -69,26 +72,49 @@ fn an_analysis_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
             .env("LD_PRELOAD", &library)
             .env("FAULT_ROOT", fs::canonicalize(sandbox.path("")).unwrap());
         let at = any_magnitude(&mut random, 2000).to_string();
-        let fault = match random.below(4) {
+        let fault = match random.below(6) {
             0 => {
                 command.env("FAULT_READ", &at);
-                "a read that fails"
+                "failing read"
             }
             1 => {
-                command.env("FAULT_WRITE", &at).env("FAULT_ERROR", NO_SPACE);
-                "a full disk"
+                command
+                    .env("FAULT_WRITE", &at)
+                    .env("FAULT_ERROR", NO_SPACE)
+                    .env("FAULT_STAY", "1");
+                "full disk"
             }
             2 => {
                 command
                     .env("FAULT_WRITE", &at)
                     .env("FAULT_ERROR", INPUT_OUTPUT);
-                "a write that fails"
+                "failing write"
+            }
+            3 => {
+                // Sometimes from the start.
+                let at = if random.below(3) == 0 {
+                    "0"
+                } else {
+                    at.as_str()
+                };
+                command
+                    .env("FAULT_WRITE", at)
+                    .env("FAULT_ERROR", READ_ONLY)
+                    .env("FAULT_STAY", "1");
+                "read-only disk"
+            }
+            4 => {
+                // With little memory there are many temporary files.
+                let bit = any_magnitude(&mut random, 60).to_string();
+                command.args(["--threads", "1"]).env("FAULT_FLIP", bit);
+                "wrong bit in a temporary file"
             }
             _ => {
                 command.env("FAULT_CLOCK", "1");
-                "a clock that jumps"
+                "clock jumps"
             }
         };
+        counted.add(ANALYSES[chosen][0], fault);
         let fault = format!("{arguments:?}, {fault}, number {at}");
         let output = command.output().unwrap();
         if ended_cleanly(&sandbox, &output, &fault) {
@@ -100,6 +126,7 @@ fn an_analysis_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
         }
         assert_eq!(sandbox.succeed(ANALYSES[chosen]), right[chosen], "{fault}");
     }
+    counted.print();
 }
 
 #[test]
@@ -113,29 +140,59 @@ fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
     let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
     let right = contents(&sandbox.path("c.cento"));
     let index = ["index", "in", "--part-size", "20K", "-o", "d.cento"];
+    let mut counted = Rounds::default();
     for _ in 0..rounds {
         let mut command = sandbox.command(&index);
         command
             .env("LD_PRELOAD", &library)
             .env("FAULT_ROOT", fs::canonicalize(sandbox.path("")).unwrap());
         let at = any_magnitude(&mut random, 300).to_string();
-        match random.below(3) {
-            0 => command.env("FAULT_READ", &at),
-            1 => command.env("FAULT_WRITE", &at).env("FAULT_ERROR", NO_SPACE),
-            _ => command.env("FAULT_CLOCK", "1"),
+        let fault = match random.below(6) {
+            0 => "failing read",
+            1 => "full disk",
+            2 => "read-only disk",
+            3 => "memory",
+            4 => "two processes",
+            _ => "clock jumps",
         };
+        counted.add("index", fault);
+        let mut other = None;
+        match fault {
+            "failing read" => drop(command.env("FAULT_READ", &at)),
+            "full disk" | "read-only disk" => {
+                let error = if fault == "full disk" {
+                    NO_SPACE
+                } else {
+                    READ_ONLY
+                };
+                command.env("FAULT_WRITE", &at).env("FAULT_STAY", "1");
+                command.env("FAULT_ERROR", error);
+            }
+            "memory" => command = under_limit(&sandbox, &index, 30_000 + random.below(200_000)),
+            "two processes" => {
+                let mut second = sandbox.command(&index);
+                let quiet = second.stdout(Stdio::null()).stderr(Stdio::null());
+                other = Some(quiet.spawn().unwrap());
+            }
+            _ => drop(command.env("FAULT_CLOCK", "1")),
+        }
         let output = command.output().unwrap();
+        if let Some(mut other) = other {
+            // One of the two has written the corpus; the other one says that it exists or is being
+            // written.
+            let others = other.wait().unwrap().success();
+            assert!(others || output.status.success());
+        }
+        if fault == "memory" && !output.status.success() {
+            // The system may refuse memory at any place, also for a stack.
+            sandbox.succeed(&index);
+            assert_eq!(differing(&sandbox, &right), [""; 0], "{fault}");
+            fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
+            continue;
+        }
         // A file that cannot be read to its end is reported; all other pages are in the corpus.
         let succeeded = ended_cleanly(&sandbox, &output, &at);
-        let differing = || -> Vec<String> {
-            let found = contents(&sandbox.path("d.cento"));
-            let pairs = found.iter().zip(&right);
-            let differing = pairs.filter(|(found, right)| found != right);
-            // A file that could not be read for its digest has none; its pages are read again.
-            let differing =
-                differing.filter(|(found, _)| !found.0.contains("inputs/") && found.0 != MANIFEST);
-            differing.map(|(found, _)| found.0.clone()).collect()
-        };
+        let differing = || differing(&sandbox, &right);
         if succeeded && !differing().is_empty() {
             let said = sandbox.transcript(&output);
             let differing = differing();
@@ -145,12 +202,45 @@ fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
             );
             fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
         }
-        if !succeeded || !sandbox.path("d.cento").exists() {
+        let complete = fault == "two processes" || succeeded;
+        if !complete || !sandbox.path("d.cento").exists() {
             sandbox.succeed(&index);
         }
-        assert_eq!(differing(), [""; 0], "{at}");
+        assert_eq!(differing(), [""; 0], "{fault}, {at}");
         fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
     }
+    counted.print();
+}
+
+/// The tables of the corpus `d.cento` that differ from those of the right one. A file that could
+/// not be read for its digest has none; its pages are read again.
+fn differing(sandbox: &Sandbox, right: &[(String, Vec<u8>)]) -> Vec<String> {
+    let found = contents(&sandbox.path("d.cento"));
+    let tables = |files: &[(String, Vec<u8>)]| -> BTreeMap<String, Vec<u8>> {
+        let files = files.iter().cloned();
+        let kept = files.filter(|(name, _)| !name.contains("inputs/") && name != MANIFEST);
+        kept.filter(|(name, _)| !name.ends_with(".lock")).collect()
+    };
+    let (found, right) = (tables(&found), tables(right));
+    let names = found.keys().chain(right.keys());
+    let names = names.filter(|name| found.get(*name) != right.get(*name));
+    let names: BTreeSet<String> = names.cloned().collect();
+    names.into_iter().collect()
+}
+
+/// Returns a command with a limit on its address space.
+pub(crate) fn under_limit(sandbox: &Sandbox, arguments: &[&str], kibibytes: u64) -> Command {
+    let program = sandbox.command(&[]);
+    let mut command = Command::new("sh");
+    command
+        .arg("-c")
+        .arg(format!("ulimit -v {kibibytes}; exec \"$@\""))
+        .arg("sh")
+        .arg(program.get_program())
+        .args(arguments)
+        .current_dir(sandbox.path(""))
+        .stdin(Stdio::null());
+    command
 }
 
 #[test]
@@ -159,23 +249,15 @@ fn too_little_memory_is_an_error_and_nothing_is_lost() {
     let sandbox = Sandbox::new();
     set_up(&sandbox, &mut random);
     let right = results(&sandbox);
-    for _ in 0..rounds {
+    let mut counted = Rounds::default();
+    for round in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
         let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
-        let chosen = random.below(ANALYSES.len() as u64) as usize;
-        let kibibytes = 40_000 + random.below(400_000);
-        let program = sandbox.command(&[]);
-        let output = Command::new("sh")
-            .arg("-c")
-            .arg(format!("ulimit -v {kibibytes}; exec \"$@\""))
-            .arg("sh")
-            .arg(program.get_program())
-            .args(ANALYSES[chosen])
-            .args(["--memory", "1G"])
-            .current_dir(sandbox.path(""))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+        let chosen = (round % ANALYSES.len() as u64) as usize;
+        counted.add(ANALYSES[chosen][0], "memory");
+        let arguments = [ANALYSES[chosen], &["--memory", "1G"]].concat();
+        let limited = &mut under_limit(&sandbox, &arguments, 40_000 + random.below(400_000));
+        let output = limited.output().unwrap();
         // The system may refuse memory at any place, also for a stack, and then kills the program.
         if output.status.success() {
             assert_eq!(String::from_utf8_lossy(&output.stdout), right[chosen]);
@@ -184,6 +266,7 @@ fn too_little_memory_is_an_error_and_nothing_is_lost() {
         }
         assert_eq!(sandbox.succeed(ANALYSES[chosen]), right[chosen]);
     }
+    counted.print();
 }
 
 #[test]
@@ -196,10 +279,12 @@ fn corrupted_remains_of_a_killed_run_are_never_used() {
         .map(|(name, _)| name)
         .collect();
     let right = results(&sandbox);
-    for _ in 0..rounds {
+    let mut counted = Rounds::default();
+    for round in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
         let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
-        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let chosen = (round % ANALYSES.len() as u64) as usize;
+        counted.add(ANALYSES[chosen][0], "corrupted temporary file");
         let mut arguments = ANALYSES[chosen].to_vec();
         arguments.extend(["--memory", "16M"]);
         let mut child = sandbox
@@ -230,6 +315,7 @@ fn corrupted_remains_of_a_killed_run_are_never_used() {
             );
         }
     }
+    counted.print();
 }
 
 #[test]
@@ -238,10 +324,13 @@ fn two_processes_on_one_corpus_have_the_right_results() {
     let sandbox = Sandbox::new();
     set_up(&sandbox, &mut random);
     let right = results(&sandbox);
-    for _ in 0..rounds {
+    let mut counted = Rounds::default();
+    for round in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
         let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
-        let chosen = [(); 2].map(|()| random.below(ANALYSES.len() as u64) as usize);
+        let first = (round % ANALYSES.len() as u64) as usize;
+        let chosen = [first, random.below(ANALYSES.len() as u64) as usize];
+        counted.add(ANALYSES[first][0], "two processes");
         let children = chosen.map(|chosen| {
             sandbox
                 .command(ANALYSES[chosen])
@@ -262,4 +351,5 @@ fn two_processes_on_one_corpus_have_the_right_results() {
         });
         assert!(succeeded.contains(&true), "{chosen:?}");
     }
+    counted.print();
 }

@@ -6,12 +6,16 @@
 //! * **corruption**: a flipped bit or a truncation in any file of a corpus, of its findings or of
 //!   labels never changes results silently: it is an error, `info --verify` reports it, or the
 //!   results are correct;
-//! * **faults** of the machine: failing reads and writes, a clock that jumps, too little memory,
-//!   two processes at once: an error, or the same results;
+//! * **faults** of the machine: failing reads and writes, a disk that becomes full or read-only, a
+//!   clock that jumps, too little memory, wrong bits in temporary files, two processes at once: an
+//!   error, or the same results;
+//! * **watch and serve** go through all of these too: verdicts and answers are right or missing;
 //! * **hostile input**: mutated archives and tables are read or rejected, without a panic;
 //! * **outputs**: whatever is named as an output, no byte of the inputs changes.
 //!
-//! `./check` runs a few rounds of one seed. `CENTO_LONG_TESTS=1` runs hundreds, from `CENTO_SEED`.
+//! `./check` runs a few rounds of one seed. `CENTO_LONG_TESTS=1` runs hundreds, from `CENTO_SEED`;
+//! `CENTO_ROUNDS` is another number of rounds of each test. `--nocapture` shows how many rounds of
+//! each kind were run. `docs/FAULTS.md` has the results of a long run.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,10 +24,15 @@
 )]
 
 mod faults;
+mod serving;
+mod watching;
+
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -31,13 +40,30 @@ use support::{Archive, Random, Sandbox, contents};
 
 /// Returns the number of rounds and the random generator.
 fn plan(short: u64, long: u64) -> (u64, Random) {
-    let rounds = match std::env::var_os("CENTO_LONG_TESTS") {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let rounds = number("CENTO_ROUNDS").unwrap_or(match std::env::var_os("CENTO_LONG_TESTS") {
         Some(_) => long,
         None => short,
-    };
-    let seed = std::env::var("CENTO_SEED").ok();
-    let seed = seed.and_then(|seed| seed.parse().ok()).unwrap_or(16);
-    (rounds, Random(seed))
+    });
+    (rounds, Random(number("CENTO_SEED").unwrap_or(16)))
+}
+
+/// How many rounds of each kind were run.
+#[derive(Default)]
+struct Rounds(BTreeMap<(String, String), u64>);
+
+impl Rounds {
+    fn add(&mut self, subject: &str, fault: &str) {
+        let key = (subject.to_owned(), fault.to_owned());
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    /// Prints the counts, for `--nocapture`.
+    fn print(&self) {
+        for ((subject, fault), rounds) in &self.0 {
+            let _ = writeln!(std::io::stderr(), "rounds: {subject} | {fault} | {rounds}");
+        }
+    }
 }
 
 /// Writes pages in two formats, with duplicates, near-duplicates, mirrors and quilts.
@@ -71,7 +97,7 @@ fn inputs(sandbox: &Sandbox, random: &mut Random) {
 }
 
 /// Analyses that print all rows of their main table.
-const ANALYSES: [&[&str]; 9] = [
+const ANALYSES: [&[&str]; 11] = [
     &["copies", "c.cento", "--json"],
     &["overlap", "c.cento", "--json"],
     &["overlap", "c.cento", "--servers", "--json"],
@@ -80,6 +106,16 @@ const ANALYSES: [&[&str]; 9] = [
     &["passages", "c.cento", "--min-chars", "60", "--json"],
     &["phrases", "c.cento", "--json"],
     &["detect", "c.cento", "--labels", "l.labels", "--json"],
+    &["overlap", "c.cento", "--replication", "--json"],
+    &[
+        "discover",
+        "c.cento",
+        "--more-than",
+        "2",
+        "--json",
+        "-o",
+        "d.labels",
+    ],
     &[
         "query",
         "c.cento",
@@ -127,10 +163,12 @@ fn a_killed_command_gives_the_same_results_when_run_again() {
     let begun = Instant::now();
     let right = results(&sandbox);
     let mean = begun.elapsed() / ANALYSES.len() as u32;
-    for _ in 0..rounds {
+    let mut counted = Rounds::default();
+    for round in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
         let _ = fs::remove_dir_all(sandbox.path("c.cento/query"));
-        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let chosen = (round % ANALYSES.len() as u64) as usize;
+        counted.add(ANALYSES[chosen][0], "kill");
         let memory = ["16M", "64M", "1G"][random.below(3) as usize];
         let mut arguments = ANALYSES[chosen].to_vec();
         arguments.extend(["--memory", memory, "--threads", "2"]);
@@ -151,6 +189,7 @@ fn a_killed_command_gives_the_same_results_when_run_again() {
         // Remains of the killed run do not affect verification.
         assert_eq!(survive(&sandbox, &["info", "c.cento", "--verify"]).0, 0);
     }
+    counted.print();
 }
 
 /// Flips a bit of a file, truncates it, or overwrites some bytes with zeros. Returns its old
@@ -187,7 +226,8 @@ fn corruption_never_changes_results_silently() {
         .filter(|path| !path.ends_with(".lock"))
         .collect();
     files.extend(labels);
-    for _ in 0..rounds {
+    let mut counted = Rounds::default();
+    for round in 0..rounds {
         let path = &files[random.below(files.len() as u64) as usize];
         if !path.exists() {
             continue;
@@ -197,11 +237,12 @@ fn corruption_never_changes_results_silently() {
             continue;
         }
         let (verified, _, verification) = survive(&sandbox, &["info", "c.cento", "--verify"]);
-        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let chosen = (round % ANALYSES.len() as u64) as usize;
+        counted.add(ANALYSES[chosen][0], kind_of(path));
         let (status, result, said) = survive(&sandbox, ANALYSES[chosen]);
         assert!(
-            status != 0 || result == right[chosen] || verified != 0,
-            "{}: {:?} gave other results\n{verification}\n{said}",
+            status != 0 || result == right[chosen],
+            "{}: {:?} gave other results (verification: {verified})\n{verification}\n{said}",
             path.display(),
             ANALYSES[chosen]
         );
@@ -210,6 +251,16 @@ fn corruption_never_changes_results_silently() {
         fs::write(path, &whole).unwrap();
     }
     assert_eq!(results(&sandbox), right);
+    counted.print();
+}
+
+/// What a corrupted file is.
+fn kind_of(path: &Path) -> &'static str {
+    let path = path.display().to_string();
+    match path.contains("/findings/") || path.contains("/query/") || path.contains(".labels") {
+        true => "corrupted findings, labels or index",
+        false => "corrupted part",
+    }
 }
 
 #[test]

@@ -1,0 +1,171 @@
+//! The whole path: bytes are indexed, and every analysis runs on the corpus.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use cento_file::Fault;
+use cento_find::copies::{CopiesParams, copies};
+use cento_find::detect::{DetectParams, LabelSet, detect};
+use cento_find::discover::{DiscoverParams, How, discover, recipe_of, write_labels};
+use cento_find::overlap::{self, OverlapParams};
+use cento_find::passages::{self, PassagesParams};
+use cento_find::phrases::{PhrasesParams, phrases};
+use cento_find::quilts::{QuiltsParams, quilts};
+use cento_find::reuse::{self, ReuseParams};
+use cento_find::{CorpusPages, FINDINGS, Findings, Result, Workplace};
+use cento_labels::{LabelKind, StopList};
+use cento_query::{QueryIndex, QuerySettings, update};
+use cento_text::chunk::ChunkKind;
+
+use crate::fixture::{build, collect, index_resources, no_bug, pages, workplace};
+
+/// The longest input: the cost of one run grows with it.
+const LONGEST: usize = 64 << 10;
+/// What is between two pages.
+const BREAK: &[u8] = b"\n--\n";
+
+/// The first byte is how the rest is read: as texts or HTML pages with `--` in a line between
+/// them, as JSON Lines, or as an archive.
+pub fn analyses(bytes: &[u8]) {
+    let Some((&form, rest)) = bytes.split_first() else {
+        return;
+    };
+    let rest = rest.get(..LONGEST).unwrap_or(rest);
+    let Ok(folder) = tempfile::tempdir() else {
+        return;
+    };
+    let name = match form & 3 {
+        0 | 1 => "pages.jsonl",
+        2 => "lines.jsonl",
+        _ => "crawl.warc",
+    };
+    let content = match form & 3 {
+        0 => listed(rest, "text"),
+        1 => listed(rest, "html"),
+        _ => rest.to_vec(),
+    };
+    let input = folder.path().join(name);
+    let corpus = folder.path().join("pages.cento");
+    if fs::write(&input, content).is_err() {
+        return;
+    }
+    match build(&input, &corpus) {
+        Ok(_) => {}
+        Err(error) => {
+            assert!(error.fault() != Fault::Bug, "{error}");
+            return;
+        }
+    }
+    let Some(source) = no_bug(pages(&corpus)) else {
+        return;
+    };
+    let findings = run(&source, &workplace(corpus.join(FINDINGS), 1), folder.path());
+    ask(&corpus);
+    // Sometimes again: neither the number of threads nor the memory change a byte.
+    if form & 0x84 == 0x84 {
+        let again = folder.path().join("again");
+        let more = Workplace {
+            memory: 256 << 20,
+            ..workplace(again, 2)
+        };
+        let others = run(&source, &more, folder.path());
+        assert_eq!(findings.len(), others.len());
+        for (one, other) in findings.iter().zip(&others) {
+            assert!(tables(one) == tables(other), "{}", one.record.analysis);
+        }
+    }
+}
+
+/// JSON Lines with a page in each.
+fn listed(bytes: &[u8], field: &str) -> Vec<u8> {
+    let mut lines = Vec::new();
+    let mut rest = bytes;
+    for number in 0..100 {
+        let end = rest.windows(BREAK.len()).position(|part| part == BREAK);
+        let (page, after) = match end {
+            Some(end) => (rest.get(..end), rest.get(end + BREAK.len()..)),
+            None => (Some(rest), None),
+        };
+        let text = String::from_utf8_lossy(page.unwrap_or_default());
+        let url = format!("http://h{}.example/{number}", number % 3);
+        let line = serde_json::json!({ "url": url, field: text });
+        lines.extend(format!("{line}\n").bytes());
+        match after {
+            Some(after) => rest = after,
+            None => break,
+        }
+    }
+    lines
+}
+
+/// Runs every analysis with thresholds that small pages reach.
+fn run(source: &Arc<CorpusPages>, workplace: &Workplace, folder: &Path) -> Vec<Findings> {
+    let quilting = QuiltsParams {
+        k: 3,
+        m: 2,
+        c: 1,
+        theta: 0.1,
+        ..QuiltsParams::default()
+    };
+    let passing = PassagesParams {
+        min_chars: 20,
+        k: 3,
+        w: 2,
+        min_shared: 1,
+        ..PassagesParams::default()
+    };
+    let mut found = Vec::new();
+    let mut keep = |result: Result<Findings>| found.extend(no_bug(result));
+    keep(copies(source, &CopiesParams::default(), workplace));
+    let chunked = OverlapParams {
+        threshold: 1,
+        ..OverlapParams::new(ChunkKind::Paragraph)
+    };
+    keep(overlap::run(source, &chunked, workplace));
+    keep(reuse::run(source, &ReuseParams::default(), workplace));
+    keep(quilts(source, &quilting, workplace));
+    keep(passages::run(source, &passing, &[], workplace));
+    keep(phrases(source, &PhrasesParams::default(), workplace));
+    if let Some(first) = source.corpora().first() {
+        let recipe = recipe_of(first.parameters(), LabelKind::Chunks);
+        let params = DiscoverParams::new(How::Threshold(1), recipe, &StopList::default());
+        if let Some(labelled) = no_bug(discover(source, &params, workplace)) {
+            let path = folder.join("pages.labels");
+            if no_bug(write_labels(&labelled, &params, &path)).is_some()
+                && let Some(labels) = no_bug(LabelSet::open(&path))
+            {
+                keep(detect(source, &labels, &DetectParams::default(), workplace));
+            }
+            found.push(labelled);
+        }
+    }
+    found
+}
+
+/// Asks which pages share text with each page.
+fn ask(corpus: &Path) {
+    if let Err(error) = update(corpus, &index_resources()) {
+        assert!(error.fault() != Fault::Bug, "{error}");
+        return;
+    }
+    match QueryIndex::open(corpus) {
+        Ok(index) => {
+            for page in 0..4 {
+                if let Err(error) = index.query_page(page, &QuerySettings::default()) {
+                    assert!(error.fault() != Fault::Bug, "{error}");
+                }
+            }
+        }
+        Err(error) => assert!(error.fault() != Fault::Bug, "{error}"),
+    }
+}
+
+/// The tables of a run, by name.
+fn tables(findings: &Findings) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    collect(&findings.path, "", &mut files);
+    files.retain(|name, _| name.ends_with(".parquet"));
+    files
+}
