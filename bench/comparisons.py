@@ -20,7 +20,8 @@ import time
 import render
 from common import CENTO, HERE, Failed, python_of
 
-PARTS = ["limits", "read", "extract", "copies", "grams", "overlap", "quilts", "reuse", "passages", "detect", "growth"]
+# In this order: what the README shows comes first, should a run be interrupted.
+PARTS = ["extract", "copies", "grams", "quilts", "detect", "read", "overlap", "reuse", "passages", "limits", "growth"]
 PEERS = {
     "limits": ["xxhash", "blake3", "zstandard", "zlib-ng", "isal", "deflate", "numpy"],
     "read": ["FastWARC", "warcio", "zlib-ng", "isal"],
@@ -56,10 +57,9 @@ def machine():
 
 
 def versions(part):
-    # Results and documents are written by this program: they are no change of cento.
-    changed = said("git", "status", "--porcelain", "--untracked-files=no", "--", "../crates", "../Cargo.lock", "../Cargo.toml")
     found = {
-        "cento": said(str(CENTO), "--version").removeprefix("cento ") + " " + said("git", "rev-parse", "--short=10", "HEAD") + (" with changes" if changed else ""),
+        # What bench/compare has built; it is not what the clone has now, if a commit was made during the run.
+        "cento": said(str(CENTO), "--version").removeprefix("cento ") + " " + os.environ.get("CENTO_COMMIT", "of unknown commit"),
         "rustc": said("rustc", "--version").split(" ")[1],
         "Python": platform.python_version(),
     }

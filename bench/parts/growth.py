@@ -22,7 +22,7 @@ ANALYSES = {
     "passages": ["passages", "--pairs", "PAIRS"],
 }
 # A run that takes longer than this, in seconds, has failed, and larger sizes are not tried.
-LIMIT = 60
+LIMIT = 45
 # Runs that take less processor time than this, in seconds, are repeated, and the cheapest counts.
 SHORT = 1.0
 
@@ -104,10 +104,10 @@ def exponent(points, key="processor"):
 
 
 def compare(settings):
-    base = 250 if settings.small else 2_500
+    base = 250 if settings.small else 1_250
     factors = FACTORS[:3] if settings.small else FACTORS
     # Of RFCs, which are long and share stock phrases, one of eight at most.
-    real = {"manuals": (real_manuals, 64 if settings.small else 16), "RFCs": (rfcs, 512 if settings.small else 128)}
+    real = {"manuals": (real_manuals, 64 if settings.small else 32), "RFCs": (rfcs, 512 if settings.small else 128)}
     curves = {}
     for factor in factors:
         folder = synthetic(base * factor)

@@ -54,8 +54,7 @@ def compare(settings):
     table.add("cento quilts CORPUS", lambda: ours(corpus), check_ours, ours=True, note="from a corpus that is there")
     measured = table.measure(settings.rounds)
     fresh("compare-quilts-peer")
-    measured["score"] = score(settings)
-    measured["note"] += " " + measured["score"]
+    measured["note"] += " " + score(settings)
     return [measured]
 
 
@@ -68,4 +67,6 @@ def score(settings):
     run([CENTO, "quilts", corpus, "--min-source", "0.02", "--findings", findings])
     said = run([CENTO, "score", findings, "--truth", folder / "truth.jsonl", "--corpus", corpus, "--json"]).output
     fresh("compare-quilts-truth.cento")
-    return f"Truth: on {pages:,} pages of `cento synth`, `cento score` says: {said.strip()}"
+    found = [json.loads(line) for line in said.splitlines()]
+    counts = "; ".join(f"{one['what']}: {one['right']:,} of {one['expected']:,} found, {one['wrong']:,} wrong" for one in found)
+    return f"Against the truth of a synthetic crawl of {pages:,} pages (`cento score`): {counts}."

@@ -8,6 +8,7 @@ with the first of its class.
 
 import json
 import os
+import struct
 import sys
 
 THRESHOLD = 0.8
@@ -111,7 +112,13 @@ def datatrove(path, work):
         out.close()
     config = MinhashConfig(n_grams=5, num_buckets=14, hashes_per_bucket=8)
     reader = lambda: JsonlReader(f"{work}/in", id_key="url", glob_pattern="*.jsonl")
-    run = lambda pipeline, tasks: LocalPipelineExecutor(pipeline=pipeline, tasks=tasks, workers=2, logging_dir=f"{work}/logs").run()
+    stages = []
+
+    def run(pipeline, tasks):
+        # Each stage has its own folder of logs: with one folder, a stage skips the tasks that another one has completed.
+        stages.append(pipeline)
+        LocalPipelineExecutor(pipeline=pipeline, tasks=tasks, workers=2, logging_dir=f"{work}/logs-{len(stages)}").run()
+
     run([reader(), MinhashDedupSignature(output_folder=f"{work}/signatures", config=config)], 2)
     run([MinhashDedupBuckets(input_folder=f"{work}/signatures", output_folder=f"{work}/buckets", config=config)], 14)
     run([MinhashDedupCluster(input_folder=f"{work}/buckets", output_folder=f"{work}/remove", config=config, save_cluster_id=True)], 1)
@@ -123,15 +130,15 @@ def datatrove(path, work):
         ],
         2,
     )
+    # The list of clusters has a pair of numbers for each member: the line in the file of the task, and the cluster.
     classes = {}
-    for folder in ("kept", "removed"):
-        for name in sorted(os.listdir(f"{work}/{folder}")) if os.path.isdir(f"{work}/{folder}") else []:
-            with open(f"{work}/{folder}/{name}", encoding="utf-8") as file:
-                for line in file:
-                    row = json.loads(line)
-                    cluster = row.get("metadata", {}).get("minhash_cluster_id", -1)
-                    if cluster not in (None, -1):
-                        classes.setdefault(cluster, []).append(row["id"])
+    for number in range(2):
+        urls = [url for url, _ in lines(f"{work}/in/{number}.jsonl")]
+        path = f"{work}/remove/{number:06}.clusters"
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                for line, cluster in struct.iter_unpack("<II", file.read()):
+                    classes.setdefault(cluster, []).append(urls[line])
     for members in classes.values():
         for other in members[1:]:
             yield other, members[0]
