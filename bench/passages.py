@@ -24,12 +24,11 @@ import pathlib
 import subprocess
 import tarfile
 
-from common import CENTO, FOLDER, TARGET, fresh, run
+from common import CENTO, EXAMPLES, FOLDER, fresh, run
 from make_rfc import make
 
 HERE = pathlib.Path(__file__).parent
 PAN = pathlib.Path(os.environ.get("PAN13", HERE.parent.parent / "shared/data/pan13-train.tar.gz"))
-EXAMPLES = TARGET / "release/examples"
 PAGES = int(os.environ.get("PAGES", 5_000))
 RFC_BYTES = int(os.environ.get("RFC_BYTES", 120_000_000))
 
@@ -99,11 +98,11 @@ def real_text():
     findings, pairs = fresh("passages-rfc-findings"), FOLDER / "passages-rfc-pairs.csv"
     run([CENTO, "reuse", corpus, "--style", "reuse,template", "--out", pairs])
     command = [CENTO, "passages", corpus, "--pairs", pairs, "--memory", "256M", "--threads", 2, "--findings", findings]
-    said, seconds, processor, peak = run(command)
-    print("\n".join(said.splitlines()[:8]))
-    print(f"{written / 1e6:.0f} MB of RFCs: {seconds:.1f} s, {processor:.1f} s of processor time, peak anonymous memory {peak:.0f} MiB with --memory 256M")
-    _, seconds, _, peak = run([*command, "--clusters"])
-    print(f"--clusters of these passages: {seconds:.1f} s, {peak:.0f} MiB")
+    one = run(command)
+    print("\n".join(one.output.splitlines()[:8]))
+    print(f"{written / 1e6:.0f} MB of RFCs: {one.seconds:.1f} s, {one.processor:.1f} s of processor time, peak anonymous memory {one.anonymous:.0f} MiB with --memory 256M")
+    one = run([*command, "--clusters"])
+    print(f"--clusters of these passages: {one.seconds:.1f} s, {one.anonymous:.0f} MiB")
 
 
 if __name__ == "__main__":

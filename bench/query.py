@@ -12,7 +12,7 @@ shared passages, for which it reads the texts of these pages.
 import json
 import os
 
-from common import CENTO, FOLDER, TARGET, fresh, run
+from common import CENTO, EXAMPLES, FOLDER, fresh, run
 
 PAGES = int(os.environ.get("PAGES", 200_000))
 QUERIES = int(os.environ.get("QUERIES", 1000))
@@ -38,8 +38,9 @@ def rfcs():
 def measure(name, corpus):
     page = FOLDER / "query-page.txt"
     page.write_text("a page of a few words that nobody else has written in this order")
-    _, seconds, spent, peak = run([CENTO, "query", corpus, page, "--again", "--threads", 2])
-    said = run([TARGET / "release/examples/query_speed", corpus, QUERIES, WORDS])[0]
+    one = run([CENTO, "query", corpus, page, "--again", "--threads", 2])
+    seconds, spent, peak = one.seconds, one.processor, one.anonymous
+    said = run([EXAMPLES / "query_speed", corpus, QUERIES, WORDS]).output
     found = json.loads(said)
     share = found["index_bytes"] / found["text_bytes"]
     print(f"{name}: {found['pages']:,} pages, {found['text_bytes'] / 1e6:,.0f} MB of text")

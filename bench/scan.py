@@ -45,8 +45,8 @@ def main():
     best = None
     for _ in range(ROUNDS):
         shutil.rmtree(corpus, ignore_errors=True)
-        said, seconds, _, peak = run([CENTO, "scan", *archives, "-o", corpus, "--memory", MEMORY, "--threads", "2", "--explain"], "stderr")
-        best = min(best or (seconds, peak, said), (seconds, peak, said))
+        one = run([CENTO, "scan", *archives, "-o", corpus, "--memory", MEMORY, "--threads", "2", "--explain"])
+        best = min(best or (one.seconds, one.anonymous, one.errors), (one.seconds, one.anonymous, one.errors))
     seconds, peak, said = best
     parts = json.loads((corpus / "manifest.json").read_text())["parts"]
     payload = sum(part["counts"]["payload_bytes"] for part in parts)
@@ -59,15 +59,15 @@ def main():
     scans, singles = [], []
     for _ in range(ROUNDS):
         shutil.rmtree(corpus / "findings", ignore_errors=True)
-        _, taken, spent, _ = run([CENTO, "scan", corpus, "--memory", MEMORY, "--threads", "2"])
-        scans.append((taken, spent))
+        one = run([CENTO, "scan", corpus, "--memory", MEMORY, "--threads", "2"])
+        scans.append((one.seconds, one.processor))
         alone = alone_spent = 0
         for command in ALONE:
             findings = fresh("scan-findings")
             verb, *options = command
-            _, taken, spent, _ = run([CENTO, verb, corpus, *options, "--memory", MEMORY, "--threads", "2", "--findings", findings])
-            alone += taken
-            alone_spent += spent
+            one = run([CENTO, verb, corpus, *options, "--memory", MEMORY, "--threads", "2", "--findings", findings])
+            alone += one.seconds
+            alone_spent += one.processor
             for analysis in findings.iterdir():
                 if tables(findings, analysis.name) != tables(corpus / "findings", analysis.name):
                     raise SystemExit(f"{analysis.name} has other results in a scan")

@@ -19,6 +19,7 @@ What is fitted:
 Trees are complete, so that they are evaluated without branches; leaves are log-odds in thousandths.
 """
 
+import collections
 import json
 import pathlib
 import subprocess
@@ -43,38 +44,53 @@ PAGE_TYPES = COMMON | {
     "objective": "multiclass", "num_class": len(content_score.TYPES), "learning_rate": 0.15, "max_depth": TYPE_DEPTH,
     "num_leaves": 2**TYPE_DEPTH, "min_data_in_leaf": 6, "feature_fraction": 0.25, "bagging_fraction": 0.8, "lambda_l2": 3, "seed": 3,
 }
+# The evidence `path hidden` of a block that is shown.
+SHOWN = 2000
 # Older news pages are many and alike.
 ARTICLE_WEIGHT = 0.5
 ARTICLE_TYPE_WEIGHT = 0.3
 
 
-def label(texts, truth):
+def label(texts, truth, hidden):
     """For each block, how many of its words are in the truth, and how many it has.
 
     A word is in the truth if a shingle of the page around it is. A block shorter than a shingle is in the truth if it is one of
-    its lines.
+    its lines. A page may repeat a text, for example for small screens: as many copies are in the truth as it has, first those that
+    are shown, then those with most of the truth around them, then the first.
     """
     size = content_score.SHINGLE_WORDS
     find = content_score.WORD.findall
-    words, owners = [], []
-    for index, text in enumerate(texts):
-        found = find(text)
-        words += found
-        owners += [index] * len(found)
+    words, begins = [], []
+    for text in texts:
+        begins.append(len(words))
+        words += find(text)
+    total = numpy.diff(begins + [len(words)])
+    shingles = [tuple(words[at : at + size]) for at in range(len(words) - size + 1)]
     true_words = find(truth)
-    shingles = {tuple(true_words[at : at + size]) for at in range(len(true_words) - size + 1)}
-    lines = {" ".join(find(line)) for line in truth.split("\n")}
+    left = collections.Counter(tuple(true_words[at : at + size]) for at in range(len(true_words) - size + 1))
+    lines = collections.Counter(" ".join(find(line)) for line in truth.split("\n"))
+    # Where the truth is, copies included.
     covered = numpy.zeros(len(words), bool)
-    for at in range(len(words) - size + 1):
-        if tuple(words[at : at + size]) in shingles:
+    for at, shingle in enumerate(shingles):
+        if shingle in left:
             covered[at : at + size] = True
-    true, total = numpy.zeros(len(texts)), numpy.zeros(len(texts))
-    for owner, is_covered in zip(owners, covered):
-        total[owner] += 1
-        true[owner] += is_covered
-    for index, text in enumerate(texts):
-        if 0 < total[index] < size and " ".join(find(text)) in lines:
-            true[index] = total[index]
+    sums = numpy.concatenate([[0], numpy.cumsum(covered)])
+    bounds = numpy.array(begins + [len(words)])
+    first, last = (numpy.clip(numpy.arange(len(texts)) + reach, 0, len(texts)) for reach in (-8, 9))
+    around = (sums[bounds[last]] - sums[bounds[first]]) / numpy.maximum(bounds[last] - bounds[first], 1)
+    order = sorted(range(len(texts)), key=lambda block: (hidden[block], -round(around[block], 1), block))
+    covered[:] = False
+    for block in order:
+        for at in range(begins[block], min(begins[block] + total[block], len(shingles))):
+            if left[shingles[at]] > 0:
+                left[shingles[at]] -= 1
+                covered[at : at + size] = True
+    true = numpy.array([covered[begin : begin + count].sum() for begin, count in zip(begins, total)], dtype=float)
+    for block in order:
+        line = " ".join(words[begins[block] : begins[block] + total[block]])
+        if 0 < total[block] < size and lines[line] > 0:
+            lines[line] -= 1
+            true[block] = total[block]
     return true, total
 
 
@@ -100,14 +116,16 @@ def read(page_types, articles, evidence, selection):
     wanted = list(chosen(page_types, articles, selection))
     paths = [path for path, *_ in wanted]
     lines = subprocess.run([evidence], input="\n".join(paths), text=True, stdout=subprocess.PIPE, check=True).stdout.split("\n")
+    hidden = json.loads(lines[0])[1].index("path hidden")
     pages = []
     for line, (_, kind, truth, older) in zip(lines[1:], wanted):
         _, of_page, of_blocks, texts = json.loads(line)
         if texts:
-            true, total = label(texts, truth)
+            of_blocks = numpy.array(of_blocks, dtype=numpy.int16)
+            true, total = label(texts, truth, of_blocks[:, hidden] < SHOWN)
             pages.append({
                 "type": kind, "older": older, "page": numpy.array(of_page), "texts": texts,
-                "blocks": numpy.array(of_blocks, dtype=numpy.int16), "true": true / numpy.maximum(total, 1), "words": total,
+                "blocks": of_blocks, "true": true / numpy.maximum(total, 1), "words": total,
             })
     return pages
 
@@ -161,8 +179,8 @@ def write(model, depth, path, what):
     for tree in trees:
         one = [0] * leaves, [0] * leaves, [0] * leaves
         complete(tree["tree_structure"], leaves, one)
-        parts = (", ".join(map(str, part)) for part in one)
-        lines += ["    DecisionTree {"] + [f"        {name}: [{part}]," for name, part in zip(("features", "thresholds", "leaves"), parts)] + ["    },"]
+        parts = zip(("features", "thresholds", "leaves"), one)
+        lines.append("    DecisionTree { " + ", ".join(f"{name}: {part}" for name, part in parts) + " },")
     path.write_text("\n".join(lines + ["];"]) + "\n")
 
 

@@ -34,11 +34,23 @@ from cento._ray_tasks import MIB, Job, StagePlan, bounds
 
 #: How many bytes of a shuffle are worth a reduce task of their own.
 TASK_BYTES = 4 * MIB
+#: How many partitions a shuffle has, unless there are more groups.
+PARTITIONS = 256
 #: How many Ray tasks a map has at most, beside four for each CPU. A corpus of a billion pages has a
 #: hundred thousand parts; the driver knows every object, and each task makes one for each group.
 MAP_TASKS = 2000
+#: States of at least so many bytes are made readable where they are, even if one task wrote them.
+VIEW_BYTES = MIB
+#: How many states a task merges.
+MERGED = 16
+#: States of which a task holds what it has written, and how many bytes for each byte of that: a hash
+#: table that grows, and what is sent.
+SPARSE = ("numbers", "order")
+SPARSE_COST = 24
 #: A record or a commit takes at most one of so many seconds.
 PAUSE = 10
+#: What a worker process holds whatever it does: Python, Ray, and the code.
+PROCESS = 192 * MIB
 #: The memory of tasks is declared in multiples of this, because Ray treats tasks with different
 #: needs as different kinds of tasks.
 STEP = 16 * MIB
@@ -52,12 +64,14 @@ class ClusterSettings:
     #: states that it reads and writes, and the largest partition of its input, are declared to Ray
     #: on top of it.
     task_memory: int = 512 * MIB
-    #: How many objects a task makes for each shuffle. More objects make smaller reduce tasks.
+    #: How many objects a task makes for each shuffle. More objects make smaller reduce tasks. More
+    #: than 256 also divide shuffles into as many partitions.
     groups: int = 32
     #: How many tasks are submitted at a time. By default twice the number of the cluster's CPUs.
     in_flight: Optional[int] = None
-    #: How often a task is run again if its process or its node was lost.
-    retries: int = 10
+    #: How often a task is run again if its process or its node was lost, or a node that holds its
+    #: output.
+    retries: int = 100
     #: How many seconds of work may be lost with the driver. 0 records every stage.
     checkpoint: float = 60.0
     #: Called with a line about the progress; None for no progress.
@@ -67,13 +81,25 @@ class ClusterSettings:
     on_stage: Optional[Callable[[Dict[str, Any]], object]] = None
     #: For tests: see :class:`cento._ray_tasks.Job`.
     faults: Optional[str] = None
+    killed: str = "worker"
+
+
+def partitions_of(flow: Dict[str, Any], groups: int) -> int:
+    """Returns into how many partitions the shuffles of a flow are divided. Each costs a call in
+    each task, so there are few if the corpus is small; a task of a map reads some megabytes."""
+    steps = flow["steps"]
+    stages = [one for step in steps for one in ([step["stage"]] if "stage" in step else step["repeat"]["stages"])]
+    tasks_of_stages = [len(stage["input"].get("tasks", [])) for stage in stages]
+    return max(groups, min(PARTITIONS, 8 * max(tasks_of_stages, default=0)))
 
 
 class Cluster:
-    """The nodes of the cluster, and how tasks are submitted to them."""
+    """The nodes of the cluster, and how tasks are submitted to them. ``opened`` are the bytes of
+    memory that a process needs to reach the step: what it knows about the corpus."""
 
-    def __init__(self, settings: ClusterSettings) -> None:
+    def __init__(self, settings: ClusterSettings, opened: int = 0) -> None:
         self.settings = settings
+        self.process = PROCESS + opened
         nodes: Callable[[], List[Dict[str, Any]]] = ray.nodes
         alive = [node["Resources"] for node in nodes() if node["Alive"]]
         self.cpus = int(sum(node.get("CPU", 0) for node in alive)) or 1
@@ -84,7 +110,7 @@ class Cluster:
 
     def remote(self, function: Callable[..., Any], name: str, memory: int, returns: int = 1) -> Any:
         """Returns a function of the workers, with its memory declared."""
-        memory = -(-memory // STEP) * STEP
+        memory = self.declared(memory)
         if memory > self.memory:
             raise Error(
                 f"a task of `{name}` needs {memory // MIB} MiB of memory, and no node has more "
@@ -97,6 +123,10 @@ class Cluster:
             memory=memory,
             max_retries=self.settings.retries,
         )
+
+    def declared(self, memory: int) -> int:
+        """Returns what is declared to Ray for a task with this memory."""
+        return -(-(self.process + memory) // STEP) * STEP
 
     def bounded(
         self, name: str, count: int, submit: Callable[[int], List[Any]]
@@ -145,21 +175,30 @@ class FlowState:
 
 
 class FlowRunner:
-    """Runs one flow. ``state_bytes`` are the bytes of each of its states."""
+    """Runs one flow. ``state_facts`` are the bytes of each of its states, and whether tasks can
+    read it where it is."""
 
     def __init__(
-        self, job: Job, folder: Path, settings: ClusterSettings, state_bytes: Dict[str, int]
+        self,
+        job: Job,
+        flow: Dict[str, Any],
+        folder: Path,
+        settings: ClusterSettings,
+        state_facts: Dict[str, Tuple[int, bool]],
+        opened: int = 0,
     ) -> None:
         self.job = job
         self.reference = ray.put(job)
-        self.flow = json.loads(job.flow)
+        self.flow = flow
         self.settings = settings
-        self.state_bytes = state_bytes
-        self.cluster = Cluster(settings)
+        self.state_facts = state_facts
+        self.cluster = Cluster(settings, opened)
         self.folder = folder
         self.last_record = time.monotonic()
         self.pause = settings.checkpoint
         self.state = FlowState()
+        #: What tasks that merge states have used: name, declared memory, and a reference to the rest.
+        self.merges: List[Tuple[str, int, Any]] = []
 
     def run(self) -> str:
         """Runs all stages and writes all tables. Returns the report as JSON."""
@@ -180,6 +219,7 @@ class FlowRunner:
             due = time.monotonic() - self.last_record > self.pause
             if due and self.state.step < len(steps):
                 self._record()
+        self._report_merges()
         shutil.rmtree(self.folder, ignore_errors=True)
         return json.dumps(
             {
@@ -218,13 +258,17 @@ class FlowRunner:
         source = stage["input"].get("shuffle")
         states = [name for name in writes if name in self.flow.get("states", {})]
         reads = list(stage.get("reads", []))
-        # A state is in memory twice: serialised, and in use.
-        memory = self.settings.task_memory
-        memory += sum(2 * self.state_bytes.get(name, 0) for name in [*reads, *states])
+        # The tasks of a node share its object store: input, and the states that they only read.
+        absorbed = (name for name in reads if name in states or not self.state_facts[name][1])
+        limit = self.settings.task_memory + sum(self.state_facts[name][0] for name in absorbed)
+        if source is None:
+            tasks_of_stage = len(stage["input"]["tasks"])
+        else:
+            tasks_of_stage = self.flow["shuffles"][source]["partitions"]
+        memory = limit + sum(self._written_bytes(name, tasks_of_stage) for name in states)
         fetches = False
         if source is not None:
             sizes = self.state.sizes.get(source, [])
-            memory += max(sizes, default=0)
             partitions, groups = divided(source)
             of_groups = (bounds(partitions, groups, group) for group in range(groups))
             largest = max((sum(sizes[one] for one in of) for of in of_groups if sizes), default=0)
@@ -239,16 +283,26 @@ class FlowRunner:
             states=states,
             reads=reads,
             memory=memory,
+            limit=limit,
             working=self.settings.task_memory,
             source=divided(source) if source is not None else None,
             fetches=fetches,
         )
 
+    def _written_bytes(self, name: str, tasks_of_stage: int) -> int:
+        """Returns what a task needs for a state that it writes to: the state and what it sends of
+        it. Of a state with a number per page, a task holds those that it has set."""
+        size = self.state_facts[name][0]
+        if self.flow["states"][name]["kind"] not in SPARSE:
+            return 2 * size
+        return min(3 * size, 16 * MIB + SPARSE_COST * size // max(1, tasks_of_stage))
+
     def _submitter(self, stage: Dict[str, Any], plan: StagePlan) -> Tuple[int, int, Any]:
         """Returns the rows that a stage reads, its number of tasks, and a function that submits
         one."""
         shared = ray.put(plan)
-        states = [self.state.states[name] for name in plan.reads]
+        # A state that nobody has written to is empty.
+        states = [self.state.states.get(name, b"") for name in plan.reads]
 
         def remote(several: Callable[..., Any], one: Callable[..., Any]) -> Any:
             function = several if plan.returns > 1 else one
@@ -289,9 +343,11 @@ class FlowRunner:
         rows_out = bytes_out = peak = 0
         processor = 0.0
         outputs: Dict[int, List[Any]] = {}
+        written: Dict[int, Dict[str, int]] = {}
         for task, references in self.cluster.bounded(plan.name, count, submit):
             facts = ray.get(references[-1])
             outputs[task] = references[:-1]
+            written[task] = facts["states"]
             for counter, amount in facts["counters"].items():
                 counters[counter] = counters.get(counter, 0) + amount
             for port, amount in facts["rows"].items():
@@ -305,7 +361,8 @@ class FlowRunner:
                     self.state.sizes[port] = [one + more for one, more in zip(known, sizes)]
             peak = max(peak, facts["peak"])
             processor += facts["processor"]
-        self._collect(plan, [outputs[task] for task in range(count)])
+        order = range(count)
+        self._collect(plan, [outputs[task] for task in order], [written[task] for task in order])
         report = {
             "name": plan.name,
             "tasks": count,
@@ -318,12 +375,18 @@ class FlowRunner:
             "counters": counters,
         }
         if self.settings.on_stage:
-            memory = {"memory": plan.memory, "peak": peak, "fetches": plan.fetches}
-            self.settings.on_stage({**report, **memory, "processor": processor})
+            declared = self.cluster.declared(plan.memory)
+            kind = "map" if plan.source is None else "reduce"
+            facts = {**report, "memory": declared, "peak": peak, "processor": processor}
+            more = {"fetches": plan.fetches, "fault": f"{plan.name}-{kind}"}
+            self.settings.on_stage({**facts, **more})
         return report
 
-    def _collect(self, plan: StagePlan, outputs: List[List[Any]]) -> None:
-        """Takes over the objects of all tasks of a stage, in the order of the tasks."""
+    def _collect(
+        self, plan: StagePlan, outputs: List[List[Any]], written: List[Dict[str, int]]
+    ) -> None:
+        """Takes over the objects of all tasks of a stage, in the order of the tasks. ``written``
+        has the bytes of the states of each task."""
         state = self.state
         at = 0
         for name, (_, groups) in plan.shuffles.items():
@@ -334,23 +397,39 @@ class FlowRunner:
             state.tables.setdefault(name, []).extend(objects[at] for objects in outputs)
             at += 1
         for name in plan.states:
-            parts = [objects[at] for objects in outputs]
-            if name in state.states:
+            parts = [objects[at] for objects, bytes_of in zip(outputs, written) if bytes_of[name]]
+            if parts and name in state.states:
                 parts.insert(0, state.states[name])
-            state.states[name] = self._merged(name, parts)
+            if parts:
+                state.states[name] = self._merged(name, parts)
             at += 1
 
     def _merged(self, name: str, parts: List[Any]) -> Any:
-        """Merges states by a tree of tasks. A task merges two to eight of them, as many as fit in
-        half of a node."""
-        size = max(1, self.state_bytes.get(name, 0))
-        many = max(2, min(8, self.cluster.memory // (2 * size) - 2))
-        # The parts, the merged state, and the same serialised.
-        merge = self.cluster.remote(tasks.merge_task, name, (many + 2) * size)
-        while len(parts) != 1 or not parts:
-            chunks = [parts[at : at + many] for at in range(0, max(len(parts), 1), many)]
-            parts = [merge.remote(self.reference, name, *chunk) for chunk in chunks]
-        return parts[0]
+        """Merges states by a tree of tasks. All but the last send what was written; the last one
+        makes a state that tasks can read where it is."""
+        size, has_view = self.state_facts[name]
+        if len(parts) == 1 and (size < VIEW_BYTES or not has_view):
+            return parts[0]
+        # The state, and the same serialised. The parts are in the object store.
+        memory = 2 * size
+        merge = self.cluster.remote(tasks.merge_task, name, memory, 2)
+        while True:
+            chunks = [parts[at : at + MERGED] for at in range(0, len(parts), MERGED)]
+            compacts = len(chunks) > 1 or not has_view
+            made = [merge.remote(self.reference, name, compacts, *chunk) for chunk in chunks]
+            parts = [state for state, _ in made]
+            self.merges += [(name, memory, used) for _, used in made]
+            if len(parts) == 1:
+                return parts[0]
+
+    def _report_merges(self) -> None:
+        for name, memory, used in self.merges:
+            self._report_task("merge", name, memory, ray.get(used))
+
+    def _report_task(self, kind: str, name: str, memory: int, used: Dict[str, Any]) -> None:
+        if self.settings.on_stage:
+            facts = {"name": f"{kind} {name}", "fault": f"{name}-{kind}", "tasks": 1}
+            self.settings.on_stage({**facts, "memory": self.cluster.declared(memory), **used})
 
     def _later(self) -> List[Dict[str, Any]]:
         """Returns the stages that may still run."""
@@ -366,8 +445,9 @@ class FlowRunner:
             if name in self.flow.get("tables", []) and name not in later:
                 parts = self.state.tables.pop(name, [])
                 write = self.cluster.remote(tasks.write_task, name, self.settings.task_memory)
-                report = ray.get(write.remote(self.reference, name, parts))
+                report, used = ray.get(write.remote(self.reference, name, parts))
                 self.state.written.append(json.loads(report))
+                self._report_task("write", name, self.settings.task_memory, used)
 
     def _drop_unused(self) -> None:
         """Drops the objects that no later stage uses, so that Ray can delete them."""

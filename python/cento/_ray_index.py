@@ -25,10 +25,12 @@ from cento._ray_tasks import Job
 COMMIT_SECONDS = 5.0
 
 
-def run_index(server: Any, job: Job, unfinished: List[int], settings: ClusterSettings) -> None:
+def run_index(
+    server: Any, job: Job, unfinished: List[int], settings: ClusterSettings, opened: int = 0
+) -> None:
     """Runs all tasks of the index that a command has reached, and commits them."""
     started = time.monotonic()
-    cluster = Cluster(settings)
+    cluster = Cluster(settings, opened)
     reference = ray.put(job)
     remote = cluster.remote(tasks.index_task, "index", settings.task_memory)
 
@@ -55,7 +57,7 @@ def run_index(server: Any, job: Job, unfinished: List[int], settings: ClusterSet
             "name": "index",
             "tasks": len(unfinished),
             "seconds": time.monotonic() - started,
-            "memory": settings.task_memory,
+            "memory": cluster.declared(settings.task_memory),
             "peak": peak,
             "processor": processor,
         }

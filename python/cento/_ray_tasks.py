@@ -12,8 +12,11 @@ import os
 import resource
 import signal
 import struct
+import threading
+import time
 from array import array
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -37,11 +40,15 @@ class Job:
     #: corpus; the corpus for indexing.
     tables: str
     key: str
+    #: Into how many partitions shuffles are divided.
+    partitions: int
     #: The folder in which the command runs, if its words are relative to it.
     folder: Optional[str] = None
     #: For tests: a folder. The first task of each stage kills its process when its work is done,
     #: unless a file there says that one was killed before.
     faults: Optional[str] = None
+    #: What it kills: its process, or the whole node.
+    killed: str = "worker"
 
 
 @dataclass
@@ -55,8 +62,10 @@ class StagePlan:
     states: List[str]
     #: The states that it reads, in the order in which they are passed.
     reads: List[str]
-    #: Bytes of memory that a task has declared to Ray, and what of them is not input or states.
+    #: Bytes of memory that a task may use: with the states that it writes, with those alone that
+    #: it reads and cannot read where they are, and without states.
     memory: int
+    limit: int
     working: int
     #: Partitions and groups of the shuffle that it reads; None for a map.
     source: Optional[Tuple[int, int]] = None
@@ -73,6 +82,13 @@ class StagePlan:
 # --- Buffers -------------------------------------------------------------------------------------
 
 
+def as_bytes(buffer: Any) -> memoryview:
+    """Returns a view of an object of Ray, which is in the memory that all processes of a node
+    share, unless it is small."""
+    view = memoryview(buffer)
+    return view if view.format == "B" else view.cast("B")
+
+
 def unpack(buffer: Any) -> List[memoryview]:
     """Returns views of the buffers that :func:`cento._cento.pack` joined.
 
@@ -80,7 +96,7 @@ def unpack(buffer: Any) -> List[memoryview]:
     >>> [bytes(part) for part in unpack(packed)]
     [b'one', b'', b'three']
     """
-    view = memoryview(buffer)
+    view = as_bytes(buffer)
     (count,) = struct.unpack_from("<Q", view)
     sizes = struct.unpack_from(f"<{count}Q", view, 8)
     parts, at = [], 8 * (count + 1)
@@ -130,27 +146,46 @@ def _server(job: Job) -> Any:
                 "this node does not reach the step of the driver",
                 "the corpus must be the same on all nodes, and so must the version of cento",
             )
+        if job.flow:
+            server.set_partitions(job.partitions)
         _reached = (job.key, server)
     return _reached[1]
 
 
-class Usage:
-    """What a task uses, from its start: processor seconds, and its own memory at most, which is
-    sampled after each of its partitions and objects."""
+class Usage(threading.Thread):
+    """What tasks of this process use: processor seconds, and its anonymous memory at most, which a
+    thread samples every ten milliseconds.
+
+    Everything that the process holds counts, also Python, Ray, and memory that the allocator has
+    kept from earlier tasks: it is compared with what a task declares, which includes these.
+    """
 
     def __init__(self) -> None:
-        self.seconds = _processor_seconds()
-        self.before = self.most = _anonymous()
+        super().__init__(name="usage", daemon=True)
+        self.active = threading.Event()
+        self.seconds = 0.0
+        self.most = 0
+        self.start()
 
-    def sample(self) -> None:
-        self.most = max(self.most, _anonymous())
+    def run(self) -> None:
+        while self.active.wait():
+            self.most = max(self.most, anonymous_memory())
+            time.sleep(0.01)
+
+    def begin(self) -> None:
+        self.seconds = _processor_seconds()
+        self.most = anonymous_memory()
+        self.active.set()
 
     def facts(self) -> Dict[str, Any]:
-        self.sample()
-        return {
-            "processor": _processor_seconds() - self.seconds,
-            "peak": self.most - self.before,
-        }
+        self.active.clear()
+        self.most = max(self.most, anonymous_memory())
+        return {"processor": _processor_seconds() - self.seconds, "peak": self.most}
+
+
+@lru_cache(maxsize=None)
+def _usage() -> Usage:
+    return Usage()
 
 
 def _processor_seconds() -> float:
@@ -158,32 +193,36 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _anonymous() -> int:
-    """Returns the resident memory of this process without files and shared objects."""
+def anonymous_memory() -> int:
+    """Returns the resident memory of this process without files and shared objects; 0 where the
+    system does not tell."""
     try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
+        with open("/proc/self/statm", "rb") as file:
+            fields = file.read().split()
+        return (int(fields[1]) - int(fields[2])) * resource.getpagesize()
     except OSError:
-        pass
-    return 0
+        return 0
 
 
 def _fail_once(job: Job, name: str) -> None:
-    """For tests: kills this process, unless one was killed here before."""
+    """For tests: kills this process or its node, unless one was killed here before."""
     if job.faults is None:
         return
     try:
         os.close(os.open(Path(job.faults) / name, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return
+    parent = os.getppid()
+    if job.killed == "node" and b"raylet" in Path(f"/proc/{parent}/comm").read_bytes():
+        # The process that is a node for Ray, with all objects of the node.
+        os.kill(parent, signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 # --- Tasks of flows ------------------------------------------------------------------------------
 
 
-def _objects(plan: StagePlan, server: Any, done: List[Any], usage: Usage) -> Iterator[Any]:
+def _objects(plan: StagePlan, server: Any, done: List[Any]) -> Iterator[Any]:
     """Yields the objects of a task from the output of its partitions. Ray takes each object before
     the next one is made."""
     counters: Dict[str, int] = {}
@@ -199,33 +238,41 @@ def _objects(plan: StagePlan, server: Any, done: List[Any], usage: Usage) -> Ite
             of_group = bounds(partitions, groups, group)
             packed, found = _cento.pack(done, name, of_group.start, of_group.stop)
             sizes[name].extend(found)
-            usage.sample()
             yield PickleBuffer(packed)
     for name in plan.tables:
         packed, found = _cento.pack(done, name, 0, 1)
         sizes[name] = array("Q", found)
         yield PickleBuffer(packed)
     written = [one.states() for one in done]
+    states: Dict[str, int] = {}
     for name in plan.states:
-        parts = [states[name] for states in written if name in states]
-        yield PickleBuffer(server.merge_states(name, parts) if len(parts) != 1 else parts[0])
-    yield {"counters": counters, "rows": rows, "sizes": sizes, **usage.facts()}
+        # A task that has not written to a state sends nothing.
+        parts = [of_one[name] for of_one in written if name in of_one] or [b""]
+        state = server.merge_states(name, parts, True) if len(parts) > 1 else parts[0]
+        states[name] = len(state)
+        yield PickleBuffer(state)
+    yield {
+        "counters": counters,
+        "rows": rows,
+        "sizes": sizes,
+        "states": states,
+        **_usage().facts(),
+    }
 
 
 def map_task(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Iterator[Any]:
     """Runs some tasks of a map, one after the other."""
     server = _server(job)
-    usage = Usage()
-    known = dict(zip(plan.reads, map(bytes, states)))
+    _usage().begin()
+    known = dict(zip(plan.reads, map(as_bytes, states)))
     done: List[Any] = []
     held = 0
     for number in numbers:
-        memory = (plan.memory - held, max(0, plan.working // 4 - held))
+        memory = (plan.limit - held, max(0, plan.working // 4 - held))
         done.append(server.run_map(plan.name, number, known, memory))
         held += done[-1].memory
-        usage.sample()
     _fail_once(job, f"{plan.name}-map")
-    yield from _objects(plan, server, done, usage)
+    yield from _objects(plan, server, done)
 
 
 def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> Iterator[Any]:
@@ -233,11 +280,11 @@ def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> It
     first group from all tasks that wrote to the shuffle, then those of the second … A task that
     fetches has one list of references instead of the objects."""
     server = _server(job)
-    usage = Usage()
+    _usage().begin()
     states, packed = arguments[: len(plan.reads)], arguments[len(plan.reads) :]
     if plan.fetches:
         packed = packed[0]
-    known = dict(zip(plan.reads, map(bytes, states)))
+    known = dict(zip(plan.reads, map(as_bytes, states)))
     assert plan.source is not None
     writers = len(packed) // len(groups)
     done: List[Any] = []
@@ -247,16 +294,15 @@ def reduce_task(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> It
         views = [] if plan.fetches else [unpack(one) for one in inputs]
         for at, partition in enumerate(bounds(*plan.source, group)):
             if plan.fetches:
-                mine = [bytes(unpack(ray.get(one))[at]) for one in inputs]
+                mine = [unpack(ray.get(one))[at] for one in inputs]
             else:
-                mine = [bytes(parts[at]) for parts in views]
-            mine = [rows for rows in mine if rows]
-            memory = (plan.memory - held, max(0, plan.working // 4 - held))
+                mine = [parts[at] for parts in views]
+            mine = [rows for rows in mine if len(rows) > 0]
+            memory = (plan.limit - held, max(0, plan.working // 4 - held))
             done.append(server.run_reduce(plan.name, partition, mine, known, memory))
             held += done[-1].memory
-            usage.sample()
     _fail_once(job, f"{plan.name}-reduce")
-    yield from _objects(plan, server, done, usage)
+    yield from _objects(plan, server, done)
 
 
 def map_facts(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Any:
@@ -268,28 +314,33 @@ def reduce_facts(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> A
     return next(reduce_task(job, plan, groups, *arguments))
 
 
-def merge_task(job: Job, state: str, *parts: Any) -> Any:
-    merged = _server(job).merge_states(state, [bytes(part) for part in parts])
+def merge_task(job: Job, state: str, compacts: bool, *parts: Any) -> Iterator[Any]:
+    """Merges states of several tasks. Yields the state, and what merging used."""
+    server = _server(job)
+    _usage().begin()
+    merged = server.merge_states(state, [as_bytes(part) for part in parts], compacts)
     _fail_once(job, f"{state}-merge")
-    return PickleBuffer(merged)
+    yield PickleBuffer(merged)
+    yield _usage().facts()
 
 
-def write_task(job: Job, table: str, parts: Sequence[Any]) -> str:
+def write_task(job: Job, table: str, parts: Sequence[Any]) -> Tuple[str, Dict[str, Any]]:
     """Writes a table from the objects of all tasks. They are references, so that one object at a
     time is in memory, however large the table is."""
     server = _server(job)
+    _usage().begin()
     server.begin_table(table)
     try:
         for part in parts:
             for rows in unpack(ray.get(part)):
                 if len(rows) > 0:
-                    server.add_rows(bytes(rows))
+                    server.add_rows(rows)
     except BaseException:
         server.abort_table()
         raise
     report: str = server.end_table()
     _fail_once(job, f"{table}-write")
-    return report
+    return report, _usage().facts()
 
 
 def save_task(path: str, content: Any) -> None:
@@ -311,7 +362,8 @@ def load_task(path: str) -> Any:
 def index_task(job: Job, task: int, memory: int) -> Tuple[str, Dict[str, Any]]:
     """Writes the parts of one task to the shared path, and returns what the driver commits."""
     server = _server(job)
-    usage = Usage()
+    _usage().begin()
     finished: str = server.run_task(task, memory)
-    _fail_once(job, f"index-{task}")
-    return finished, usage.facts()
+    # Of the nodes that indexing loses in tests, there are four at most.
+    _fail_once(job, f"index-{task if job.killed == 'worker' else task % 4}")
+    return finished, _usage().facts()

@@ -28,9 +28,9 @@ from cento import _cento
 from cento._command import Output
 from cento._errors import Error, UsageError
 from cento._findings import Findings
-from cento._ray_flow import ClusterSettings, FlowRunner
+from cento._ray_flow import ClusterSettings, FlowRunner, partitions_of
 from cento._ray_index import run_index
-from cento._ray_tasks import MIB, Job
+from cento._ray_tasks import MIB, Job, anonymous_memory
 
 __all__ = ["ClusterSettings", "index", "local_cluster", "run"]
 
@@ -90,6 +90,7 @@ def run(
     # Flows depend on the memory, and a worker has to reach the same flow.
     if not any(word == "--memory" or word.startswith("--memory=") for word in typed):
         typed.append(f"--memory={1 << 30}")
+    before = anonymous_memory()
     server = _cento.FlowServer(typed, True, False)
     try:
         while True:
@@ -97,11 +98,15 @@ def run(
             if step is None:
                 break
             job = _job(typed, step, settings)
+            # A worker runs the same command up to the same step, and then holds as much.
+            opened = max(0, anonymous_memory() - before)
             if "corpus" in step:
-                run_index(server, job, step["tasks"], settings)
+                run_index(server, job, step["tasks"], settings, opened)
             else:
+                flow = json.loads(server.set_partitions(job.partitions))
                 folder = Path(step["tables"]) / "ray"
-                server.finish(FlowRunner(job, folder, settings, step["states"]).run())
+                runner = FlowRunner(job, flow, folder, settings, step["states"], opened)
+                server.finish(runner.run())
     except BaseException:
         server.cancel()
         raise
@@ -133,9 +138,11 @@ def _job(words: List[str], step: Dict[str, Any], settings: ClusterSettings) -> J
     current = os.getcwd() if words[0] in INDEXING else None
     # A command may index several times: it resumes a run, and then adds inputs.
     tasks = step.get("tasks")
-    content = json.dumps([_cento.__version__, of_worker, flow, folder, current, tasks])
+    partitions = partitions_of(json.loads(flow), settings.groups) if flow else 0
+    content = json.dumps([_cento.__version__, of_worker, flow, folder, current, tasks, partitions])
     key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
-    return Job(tuple(of_worker), flow, folder, key, current, settings.faults)
+    tested = (settings.faults, settings.killed)
+    return Job(tuple(of_worker), flow, folder, key, partitions, current, *tested)
 
 
 def _absolute(words: List[str]) -> List[str]:

@@ -25,15 +25,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cento::{Captured, CommandError, Session, run_command};
-use cento_find::FlowExecutor;
-use cento_flow::{Flow, RunReport, Runner, TableReport, TaskLimits, TaskRows};
+use cento_find::{ExecutorRole, FlowExecutor};
+use cento_flow::{Flow, MAX_PARTITIONS, RunReport, Runner, TableReport, TaskLimits, TaskRows};
 use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::command::captured_dict;
 use crate::errors;
+use crate::object_bytes::{ObjectBytes, shared};
 use crate::task_output::TaskOutput;
 
 /// How often a waiting call looks for signals.
@@ -47,26 +47,29 @@ enum StepRequest {
     Map {
         stage: String,
         task: usize,
-        states: BTreeMap<String, PyBackedBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     },
     Reduce {
         stage: String,
         partition: usize,
-        buffers: Vec<PyBackedBytes>,
-        states: BTreeMap<String, PyBackedBytes>,
+        buffers: Vec<ObjectBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     },
     Merge {
         state: String,
-        parts: Vec<PyBackedBytes>,
+        parts: Vec<ObjectBytes>,
+        compacts: bool,
     },
     /// Write a table from the rows that arrive, until there are none. If the sender is dropped
     /// before, the table is not written.
     Write {
         table: String,
-        rows: Receiver<Option<PyBackedBytes>>,
+        rows: Receiver<Option<ObjectBytes>>,
     },
+    /// Divide shuffles into this many partitions.
+    Partition(u32),
     Finish(Box<RunReport>),
     /// Run a task of indexing.
     RunTask {
@@ -86,6 +89,7 @@ enum StepEvent {
     Index(PathBuf, Vec<u32>),
     Finished(cento_store::Result<FinishedTask>),
     Committed(cento_store::Result<()>),
+    Partitioned(Box<Flow>),
     Rows(Result<TaskRows, cento_flow::Error>),
     State(Result<Vec<u8>, cento_flow::Error>),
     Table(Result<TableReport, cento_flow::Error>),
@@ -97,8 +101,8 @@ enum StepEvent {
 struct FlowFacts {
     flow: Flow,
     tables: PathBuf,
-    /// The bytes of each of its states.
-    states: BTreeMap<String, u64>,
+    /// The bytes of each of its states, and whether it has a view.
+    states: BTreeMap<String, (u64, bool)>,
 }
 
 /// Answers requests about a step until it is finished.
@@ -139,6 +143,13 @@ impl BuildExecutor for ServingExecutor {
 }
 
 impl FlowExecutor for ServingExecutor {
+    fn role(&self) -> ExecutorRole {
+        match self.is_worker {
+            true => ExecutorRole::Worker,
+            false => ExecutorRole::Driver,
+        }
+    }
+
     fn execute(&self, runner: &Runner<'_>, flow: &Flow) -> cento_find::Result<RunReport> {
         use cento_flow::Error;
         let facts = FlowFacts {
@@ -148,14 +159,29 @@ impl FlowExecutor for ServingExecutor {
         };
         let sent = self.events.send(StepEvent::Flow(Box::new(facts)));
         sent.map_err(|_| Error::Cancelled)?;
+        let mut flow = flow.clone();
         loop {
             // The server was dropped: nobody waits for the command any more.
             let request = self.requests.recv().map_err(|_| Error::Cancelled)?;
             let event = match request {
                 StepRequest::Finish(report) => return Ok(*report),
-                request => answer(runner, flow, request)?,
+                StepRequest::Partition(partitions) => {
+                    divide(&mut flow, partitions);
+                    StepEvent::Partitioned(Box::new(flow.clone()))
+                }
+                request => answer(runner, &flow, request)?,
             };
             self.events.send(event).map_err(|_| Error::Cancelled)?;
+        }
+    }
+}
+
+/// Sets the number of partitions of all shuffles for which it is not fixed. Results do not depend on
+/// it.
+fn divide(flow: &mut Flow, partitions: u32) {
+    for shuffle in flow.shuffles.values_mut() {
+        if !shuffle.fixed {
+            shuffle.partitions = partitions.clamp(1, MAX_PARTITIONS);
         }
     }
 }
@@ -179,7 +205,10 @@ fn answer(
             task,
             states,
             memory,
-        } => StepEvent::Rows(registry.run_map(flow, &stage, task, &states, &limits(memory))),
+        } => {
+            let states = shared(states);
+            StepEvent::Rows(registry.run_map(flow, &stage, task, &states, &limits(memory)))
+        }
         StepRequest::Reduce {
             stage,
             partition,
@@ -188,13 +217,18 @@ fn answer(
             memory,
         } => {
             let parts: Vec<&[u8]> = buffers.iter().map(AsRef::as_ref).collect();
+            let states = shared(states);
             let limits = limits(memory);
             let done = registry.run_reduce(flow, &stage, partition, &parts, &states, &limits);
             StepEvent::Rows(done)
         }
-        StepRequest::Merge { state, parts } => {
+        StepRequest::Merge {
+            state,
+            parts,
+            compacts,
+        } => {
             let parts: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
-            StepEvent::State(registry.merge_states(flow, &state, &parts))
+            StepEvent::State(registry.merge_states(flow, &state, &parts, compacts))
         }
         StepRequest::Write { table, rows } => {
             let mut ended = false;
@@ -204,7 +238,7 @@ fn answer(
                 }
                 let rows = rows.recv().map_err(|_| cento_flow::Error::Cancelled)?;
                 ended = rows.is_none();
-                Ok(rows.map(|rows| rows.to_vec()))
+                Ok(rows.map(|rows| rows.as_ref().to_vec()))
             };
             let folder = &runner.tables;
             let written = registry.write_table(folder, &table, &mut next, &runner.progress);
@@ -223,7 +257,7 @@ struct FlowConnection {
     requests: Sender<StepRequest>,
     ended: Option<Result<(u8, Captured), CommandError>>,
     /// Where the rows of the table go that is being written.
-    table: Option<SyncSender<Option<PyBackedBytes>>>,
+    table: Option<SyncSender<Option<ObjectBytes>>>,
 }
 
 /// A command that hands out its flows.
@@ -319,7 +353,8 @@ impl FlowServer {
     }
 
     /// Waits for the next step. None if the command has ended. A flow is a dict with `flow` (as
-    /// JSON), `tables` (their folder) and `states` (the bytes of each). An index is a dict with
+    /// JSON), `tables` (their folder) and `states` (the bytes of each, and whether tasks can read
+    /// it where it is). An index is a dict with
     /// `corpus` and `tasks` (the numbers of those that are unfinished).
     fn next_step<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if self.lock().ended.is_some() {
@@ -345,13 +380,22 @@ impl FlowServer {
         Ok(Some(step))
     }
 
+    /// Divides the shuffles of the flow into this many partitions, unless they have a number of
+    /// their own, and returns the flow as JSON. Driver and workers have to ask for the same.
+    fn set_partitions(&self, py: Python<'_>, partitions: u32) -> PyResult<String> {
+        match self.ask(py, StepRequest::Partition(partitions))? {
+            StepEvent::Partitioned(flow) => Ok(serde_json::json!(flow).to_string()),
+            other => Err(unexpected(py, other)),
+        }
+    }
+
     /// Runs one task of a map. `memory` is what it may use, and what its output may occupy.
     fn run_map(
         &self,
         py: Python<'_>,
         stage: String,
         task: usize,
-        states: BTreeMap<String, PyBackedBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     ) -> PyResult<TaskOutput> {
         let request = StepRequest::Map {
@@ -369,8 +413,8 @@ impl FlowServer {
         py: Python<'_>,
         stage: String,
         partition: usize,
-        buffers: Vec<PyBackedBytes>,
-        states: BTreeMap<String, PyBackedBytes>,
+        buffers: Vec<ObjectBytes>,
+        states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     ) -> PyResult<TaskOutput> {
         let request = StepRequest::Reduce {
@@ -383,14 +427,20 @@ impl FlowServer {
         self.rows(py, request)
     }
 
-    /// Merges the states of tasks.
+    /// Merges the states of tasks. Those that are not compact can be read where they are.
     fn merge_states<'py>(
         &self,
         py: Python<'py>,
         state: String,
-        parts: Vec<PyBackedBytes>,
+        parts: Vec<ObjectBytes>,
+        compacts: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        match self.ask(py, StepRequest::Merge { state, parts })? {
+        let request = StepRequest::Merge {
+            state,
+            parts,
+            compacts,
+        };
+        match self.ask(py, request)? {
             StepEvent::State(Ok(bytes)) => Ok(PyBytes::new(py, &bytes)),
             StepEvent::State(Err(error)) => Err(errors::of_flow(py, error)),
             other => Err(unexpected(py, other)),
@@ -409,7 +459,7 @@ impl FlowServer {
 
     /// Adds the rows of the next task to the table that is being written. Waits until those before
     /// are encoded.
-    fn add_rows(&self, py: Python<'_>, rows: PyBackedBytes) -> PyResult<()> {
+    fn add_rows(&self, py: Python<'_>, rows: ObjectBytes) -> PyResult<()> {
         let table = self.lock().table.clone();
         let table = table.ok_or_else(|| errors::usage(py, "no table is being written"))?;
         // If the table cannot be written, `end_table` raises why.

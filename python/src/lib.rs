@@ -23,6 +23,7 @@ mod definition;
 mod detector;
 mod errors;
 mod flow_server;
+mod object_bytes;
 mod table;
 mod task_output;
 mod texts;

@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List
 import pytest
 
 import cento
-from ray_support import CALLS, MEMORY, findings_of, settings, tables
+from ray_support import CALLS, MEMORY, filled, findings_of, kept_memory, settings, tables
 from support import timeless
 
 pytestmark = pytest.mark.full
@@ -37,12 +37,13 @@ def test_tables_are_those_of_a_local_run(
     local = tmp_path / "local.cento"
     shutil.copytree(corpus.path, local)
 
-    def filled(name: str) -> List[str]:
-        values = {"LABELS": str(labels), "OUTPUT": str(tmp_path / name)}
-        return [*(values.get(word, word) for word in words), MEMORY]
-
-    there = cento_ray.run(verb, corpus.path, *filled("there.labels"), settings=settings())
-    here = cento.run(verb, local, *filled("here.labels"), progress=False)
+    for_there = filled(words, labels, tmp_path / "there.labels")
+    for_here = filled(words, labels, tmp_path / "here.labels")
+    stages: List[Dict[str, Any]] = []
+    measured = settings(on_stage=stages.append)
+    there = cento_ray.run(verb, corpus.path, *for_there, settings=measured)
+    here = cento.run(verb, local, *for_here, progress=False)
+    kept_memory(stages)
     assert findings_of(corpus.path) == findings_of(local) != {}
     text = there.text.replace(str(corpus.path), "X").replace("there.labels", "here.labels")
     assert timeless(text) == timeless(here.text.replace(str(local), "X"))
@@ -50,7 +51,7 @@ def test_tables_are_those_of_a_local_run(
         assert ours.summary == theirs.summary
         assert not (ours.path / "ray").exists()
     # Cached: no flow is run.
-    again = cento_ray.run(verb, corpus.path, *filled("there.labels"), settings=settings())
+    again = cento_ray.run(verb, corpus.path, *for_there, settings=settings())
     assert again.findings[-1].cached
 
 
@@ -125,6 +126,7 @@ def test_a_corpus_is_that_of_a_local_index(
         assert "pages kept" in output.text
         assert corpus_bytes(there) == corpus_bytes(here) != {}
     assert facts[0]["tasks"] > 1 and facts[1]["tasks"] > 1
+    kept_memory(facts)
     parts = json.loads((there / "manifest.json").read_text())["parts"]
     assert len(parts) > len({part["task"] for part in parts}), "no task has several parts"
     # Errors are those of the program.

@@ -10,13 +10,10 @@ from typing import Any, Dict, Iterator, List, Set
 import pytest
 
 import cento
-from ray_support import CALLS, MEMORY, findings_of, settings, tables
+from ray_support import CALLS, MEMORY, filled, findings_of, kept_memory, settings, tables
 
 pytestmark = pytest.mark.full
 ray = pytest.importorskip("ray")
-
-NODE = {"num_cpus": 1, "memory": 2 << 30, "object_store_memory": 100 << 20}
-
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
@@ -40,21 +37,15 @@ def test_a_worker_killed_in_every_stage_changes_nothing(
     faults = tmp_path / "faults"
     faults.mkdir()
 
-    def filled(name: str) -> List[str]:
-        values = {"LABELS": str(labels), "OUTPUT": str(tmp_path / name)}
-        return [*(values.get(word, word) for word in words), MEMORY]
-
     stages: List[Dict[str, Any]] = []
     there = settings(faults=str(faults), on_stage=stages.append)
-    cento_ray.run(verb, corpus.path, *filled("there.labels"), settings=there)
-    cento.run(verb, local, *filled("here.labels"), progress=False)
+    output = tmp_path / "there.labels"
+    cento_ray.run(verb, corpus.path, *filled(words, labels, output), settings=there)
+    output = tmp_path / "here.labels"
+    cento.run(verb, local, *filled(words, labels, output), progress=False)
     assert findings_of(corpus.path) == findings_of(local) != {}
     killed = {file.name for file in faults.iterdir()}
-    names = {stage["name"] for stage in stages if stage["tasks"] > 0}
-    survived = {name for name in names if not {f"{name}-map", f"{name}-reduce"} & killed}
-    assert survived == set()
-    written = {file.stem for file in corpus.path.rglob("findings/**/*.parquet")}
-    assert {f"{name}-write" for name in written} <= killed
+    assert {stage["fault"] for stage in stages if stage["tasks"] > 0} <= killed
 
 
 def test_a_worker_killed_in_every_task_of_an_index_changes_nothing(
@@ -73,41 +64,6 @@ def test_a_worker_killed_in_every_task_of_an_index_changes_nothing(
     assert tables(there) == tables(here)
     assert (there / "manifest.json").read_bytes() == (here / "manifest.json").read_bytes()
     assert list((there / "tmp").iterdir()) == []
-
-
-@pytest.mark.parametrize("verb", ["index", "copies"])
-def test_a_node_lost_in_every_stage_changes_nothing(
-    verb: str, cluster: Any, archives: Path, corpus: cento.Corpus, tmp_path: Path
-) -> None:
-    from cento import ray as cento_ray
-
-    stages: Set[str] = set()
-    nodes = [cluster.add_node(**NODE)]
-
-    def report(line: str) -> None:
-        stage = line.split("  ")[0]
-        if stage not in stages:
-            # Without a warning, while other tasks of the stage run or wait.
-            stages.add(stage)
-            cluster.remove_node(nodes.pop(), allow_graceful=False)
-            nodes.append(cluster.add_node(**NODE))
-
-    if verb == "index":
-        here, there = tmp_path / "here.cento", tmp_path / "there.cento"
-        words = ["--part-size=64K", "--max-page=1M", "--memory=256M"]
-        cento_ray.index([archives], there, *words, settings=settings(report=report))
-        cento.run("index", archives, "-o", here, *words, progress=False)
-        assert tables(there) == tables(here)
-    else:
-        local = tmp_path / "local.cento"
-        shutil.copytree(corpus.path, local)
-        output = cento_ray.run(verb, corpus.path, MEMORY, settings=settings(report=report))
-        cento.run(verb, local, MEMORY, progress=False)
-        assert findings_of(corpus.path) == findings_of(local)
-        flow = output.findings[-1].report["stages"]
-        assert stages >= {stage["name"] for stage in flow}
-    for node in nodes:
-        cluster.remove_node(node)
 
 
 def test_a_new_cluster_resumes_after_the_head_node_was_lost(
@@ -167,8 +123,6 @@ def test_a_shuffle_larger_than_the_object_store_spills(tmp_path: Path) -> None:
         logged = "".join(log.read_text(errors="replace") for log in logs)
     cento.run("reuse", here, "--scheme=kgram:k=5", MEMORY, progress=False)
     assert findings_of(there) == findings_of(here) != {}
-    assert max(stage["bytes_out"] for stage in stages) > 80 << 20
+    assert max(stage.get("bytes_out", 0) for stage in stages) > 80 << 20
     assert "Spilled" in logged
-    for stage in stages:
-        # What Python and the allocator hold beside what the task has declared.
-        assert stage["peak"] < stage["memory"] + (64 << 20), stage
+    kept_memory(stages)

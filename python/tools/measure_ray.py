@@ -3,25 +3,29 @@
 threads.
 
     python tools/measure_ray.py --pages 20000 index copies quilts detect reuse
-    python tools/measure_ray.py --inputs /data/archives /data/pages index copies quilts detect reuse
+    python tools/measure_ray.py --inputs /data/archives /data/pages -- index copies quilts detect reuse
 
-Prints the seconds of both, their ratio, and whether the files have the same bytes. The crawl is a
-synthetic one, or read from `--inputs`. The cluster's workers are started by a first run that is not
-measured; Ray tasks that follow pay for what they do, and about half a second per command for
-starting the flow in each worker. `--object-store` limits the memory that Ray has for rows on each
-node: with less than a shuffle needs, Ray spills, and the script prints how much.
+Prints a table: the elapsed seconds of both and their ratio; the processor seconds of both and their
+ratio, which count everything that the cluster does; the rows that were moved; how much memory the
+task had that came closest to what it had declared; and whether the files have the same bytes. The
+crawl is a synthetic one, or read from `--inputs`. The cluster's workers are started by a first run
+that is not measured. `--object-store` limits the memory that Ray has for rows on each node: with
+less than a shuffle needs, Ray spills, and the script prints how much.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import platform
 import re
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 import cento
+import ray
 from cento.ray import ClusterSettings, local_cluster, run
 
 
@@ -41,6 +45,34 @@ def spilled(cluster: Any) -> str:
     return "spilled by nodes: " + "; ".join(found) if found else "nothing was spilled"
 
 
+def processor_seconds() -> float:
+    """What this process and all processes that descend from it have used: nodes and workers."""
+    parents: Dict[int, int] = {}
+    ticks: Dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        # Its own, and those of its children that have ended.
+        ticks[int(folder.name)] = sum(map(int, fields[11:15]))
+    mine = {os.getpid()}
+    grown = True
+    while grown:
+        more = {child for child, parent in parents.items() if parent in mine} - mine
+        grown = bool(more)
+        mine |= more
+    return sum(ticks.get(one, 0) for one in mine) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(action: Any) -> Tuple[float, float]:
+    """Elapsed and processor seconds."""
+    used, begun = processor_seconds(), time.monotonic()
+    action()
+    return time.monotonic() - begun, processor_seconds() - used
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("verbs", nargs="+", help="index, or analyses; with options in quotes")
@@ -58,44 +90,47 @@ def main() -> None:
         folder = Path(name)
         inputs: List[object] = list(typed.inputs or [])
         if not inputs:
-            cento.run("synth", "-o", folder / "s", "--pages", typed.pages, progress=False)
+            words = ["--pages", typed.pages, "--files", 8]
+            cento.run("synth", "-o", folder / "s", *words, progress=False)
             inputs = [folder / "s" / "crawl"]
         machine = ["--memory=1G"]
-        corpus = cento.run("index", *inputs, "-o", folder / "c.cento", *machine, progress=False)
-        print(corpus.text, flush=True)
+        corpus = folder / "c.cento"
+        indexed = cento.run("index", *inputs, "-o", corpus, *machine, progress=False)
+        print(indexed.text.split("\n\n")[0], "\n")
         labels = folder / "l.labels"
-        cento.run("discover", folder / "c.cento", "--most-frequent=100", "-o", labels, progress=False)
+        cento.run("discover", corpus, "--most-frequent=100", "-o", labels, progress=False)
+        versions = f"cento {cento.__version__}, Ray {ray.__version__}, Python {platform.python_version()}"
+        print(f"{time.strftime('%d %B %Y')}, {versions}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}\n")
+        print("| step | threads, s | Ray, s | ratio | threads, processor s | Ray, processor s | ratio | rows moved | memory of declared | bytes |")
+        print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---|", flush=True)
         with local_cluster(object_store=typed.object_store << 20) as cluster:
-            warm = ["overlap", folder / "c.cento", *machine, f"--findings={folder / 'warm'}"]
+            warm = ["overlap", corpus, *machine, f"--findings={folder / 'warm'}"]
             run(*warm, address=cluster.address, settings=settings)
             for number, words in enumerate(verb.split() for verb in typed.verbs):
-                seconds: List[float] = []
                 stages.clear()
                 if words[0] == "detect":
                     words += ["--labels", str(labels)]
-                for where in ["threads", "ray"]:
-                    place = folder / f"{number}-{where}.cento"
-                    line: List[object] = [words[0], folder / "c.cento", *words[1:], "--findings", place]
+                places = [folder / f"{number}-{where}.cento" for where in ("threads", "ray")]
+
+                def line(place: Path) -> List[object]:
                     if words[0] == "index":
-                        line = ["index", *inputs, *words[1:], "-o", place]
-                    begun = time.monotonic()
-                    if where == "ray":
-                        run(*line, *machine, settings=settings)
-                    else:
-                        cento.run(*line, *machine, "--threads=2", progress=False)
-                    seconds.append(time.monotonic() - begun)
-                same = files(folder / f"{number}-threads.cento") == files(folder / f"{number}-ray.cento")
+                        return ["index", *inputs, *words[1:], "-o", place, *machine]
+                    return [words[0], corpus, *words[1:], "--findings", place, *machine]
+
+                here = measured(lambda: cento.run(*line(places[0]), "--threads=2", progress=False))
+                there = measured(lambda: run(*line(places[1]), settings=settings))
+                same = "identical" if files(places[0]) == files(places[1]) else "DIFFERENT"
                 moved = sum(stage.get("bytes_out", 0) for stage in stages)
-                largest = max((stage.get("bytes_out", 0) for stage in stages), default=0)
-                over = max(stage["peak"] / stage["memory"] for stage in stages)
+                closest = max(stages, key=lambda stage: stage["peak"] / stage["memory"])
+                peak, declared = closest["peak"] >> 20, closest["memory"] >> 20
                 print(
-                    f"{' '.join(words[:2]):22} {seconds[0]:6.1f} s on threads, {seconds[1]:6.1f} s on Ray, "
-                    f"ratio {seconds[1] / seconds[0]:.2f}; {moved / 1e6:,.0f} MB of rows, "
-                    f"{largest / 1e6:,.0f} MB in one stage; peak memory {over:.0%} of the declared; "
-                    f"{'identical' if same else 'DIFFERENT'}",
+                    f"| {' '.join(words[:2] if words[0] != 'detect' else words[:1])} "
+                    f"| {here[0]:.1f} | {there[0]:.1f} | {there[0] / here[0]:.2f} "
+                    f"| {here[1]:.1f} | {there[1]:.1f} | {there[1] / here[1]:.2f} "
+                    f"| {moved / 1e6:,.0f} MB | {peak} of {declared} MiB ({closest['name']}) | {same} |",
                     flush=True,
                 )
-            print(spilled(cluster))
+            print("\n" + spilled(cluster))
 
 
 if __name__ == "__main__":

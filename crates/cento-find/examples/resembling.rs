@@ -1,4 +1,4 @@
-//! Finds all pairs of texts that resemble each other, exactly and without sketches. `bench/run
+//! Finds all pairs of texts that resemble each other, exactly and without sketches. `bench/compare
 //! copies` compares findings with them.
 //!
 //! ```text

@@ -1,5 +1,5 @@
 //! Writes the distinct fingerprints of all pages of a corpus to a Parquet file of (fingerprint,
-//! page_id), for `bench/reuse.py`: what other programs find pairs from.
+//! page_id), for `bench/compare reuse`: what other programs find pairs from.
 //!
 //! ```text
 //! cargo run --release -p cento-find --example reuse_fingerprints -- CORPUS SCHEME FILE

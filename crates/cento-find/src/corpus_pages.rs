@@ -260,6 +260,14 @@ impl CorpusPages {
         task: &TextTask,
         mut each: impl FnMut(u32, &str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.walk_texts(task, &mut each)
+    }
+
+    fn walk_texts<E: From<Error>>(
+        &self,
+        task: &TextTask,
+        each: &mut dyn FnMut(u32, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let part = self.part(task.part)?;
         let groups = task.first_group..task.first_group + task.groups;
         let batches = self
@@ -372,6 +380,14 @@ impl CorpusPages {
         numbers: &[u32],
         mut each: impl FnMut(u32, &str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.walk_some_texts(numbers, &mut each)
+    }
+
+    fn walk_some_texts<E: From<Error>>(
+        &self,
+        numbers: &[u32],
+        each: &mut dyn FnMut(u32, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let mut rest = numbers;
         for part in &self.parts {
             let end = part.first_kept + part.kept;
@@ -404,6 +420,14 @@ impl CorpusPages {
         &self,
         task: usize,
         mut each: impl FnMut(PageFacts<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.walk_pages(task, &mut each)
+    }
+
+    fn walk_pages<E: From<Error>>(
+        &self,
+        task: usize,
+        each: &mut dyn FnMut(PageFacts<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let part = self.part(task)?;
         let corpus = self.corpus(part);

@@ -14,12 +14,29 @@ use cento_flow::{Flow, RunReport, Runner};
 use crate::error::Result;
 use crate::run::Findings;
 
+/// What a process does for a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExecutorRole {
+    /// Everything.
+    #[default]
+    Local,
+    /// It runs the command, and others run the tasks of its flows.
+    Driver,
+    /// It runs tasks of a driver on the same or another machine, which sees the same files.
+    Worker,
+}
+
 /// Runs flows.
 pub trait FlowExecutor {
     /// Runs a flow and returns its report. The runner has everything that it needs: the registry,
     /// the folder of the tables, the limits, and the progress to report to.
     fn execute(&self, runner: &Runner<'_>, flow: &Flow) -> Result<RunReport> {
         Ok(runner.run(flow)?)
+    }
+
+    /// What this process does.
+    fn role(&self) -> ExecutorRole {
+        ExecutorRole::Local
     }
 
     /// Called with the findings of each analysis, computed or cached.

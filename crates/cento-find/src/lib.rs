@@ -70,6 +70,7 @@ mod numbers;
 pub mod overlap;
 mod page_details;
 mod page_lists;
+mod page_minima;
 mod page_origins;
 pub mod passages;
 pub mod phrases;
@@ -88,7 +89,7 @@ pub mod words;
 
 pub use corpus_pages::{ChunkTask, CorpusPages, PageFacts, TextTask};
 pub use error::{Error, Result};
-pub use executor::{FlowExecutor, LocalExecutor, with_executor};
+pub use executor::{ExecutorRole, FlowExecutor, LocalExecutor, with_executor};
 pub use numbers::{Numbers, UNSET};
 pub use page_details::{LinkTo, PageDetails};
 pub use page_origins::{PageOrigin, PageOrigins};

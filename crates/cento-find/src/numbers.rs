@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
+use bytes::Bytes;
 use cento_flow::{StageError, State};
 use serde_json::Value;
 
+use crate::page_minima::PageMinima;
+
 /// The number of a page that has not been set.
 pub const UNSET: u32 = u32::MAX;
-/// The number of pages that are written or read together.
-const BATCH: usize = 1 << 14;
-
 /// One number per page. Setting keeps the smaller of the old and the new number, so the result does
 /// not depend on the order of tasks.
 pub struct Numbers {
-    numbers: Vec<AtomicU32>,
+    numbers: PageMinima<AtomicU32>,
 }
 
 impl Numbers {
@@ -25,16 +25,13 @@ impl Numbers {
 
     /// Sets the number of a page, unless it has a smaller one.
     pub fn set(&self, page: u32, number: u32) {
-        if let Some(slot) = self.numbers.get(page as usize) {
-            slot.fetch_min(number, Ordering::Relaxed);
-        }
+        self.numbers.set(page, number);
     }
 
     /// Returns the number of a page, or [`UNSET`].
     #[inline]
     pub fn get(&self, page: u32) -> u32 {
-        let slot = self.numbers.get(page as usize);
-        slot.map_or(UNSET, |slot| slot.load(Ordering::Relaxed))
+        self.numbers.get(page)
     }
 }
 
@@ -71,10 +68,8 @@ fn pages_of(parameters: &Value) -> u64 {
 
 impl State for Numbers {
     fn create(parameters: &Value) -> Result<Numbers, StageError> {
-        let numbers = std::iter::repeat_with(|| AtomicU32::new(UNSET));
-        Ok(Numbers {
-            numbers: numbers.take(pages_of(parameters) as usize).collect(),
-        })
+        let numbers = PageMinima::dense(pages_of(parameters));
+        Ok(Numbers { numbers })
     }
 
     fn weight(parameters: &Value) -> u64 {
@@ -82,28 +77,23 @@ impl State for Numbers {
     }
 
     fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
-        let mut bytes = vec![0; BATCH * 4];
-        for batch in self.numbers.chunks(BATCH) {
-            let bytes = bytes.get_mut(..batch.len() * 4).unwrap_or_default();
-            other.read_exact(bytes)?;
-            for (slot, number) in batch.iter().zip(bytes.chunks_exact(4)) {
-                let number = u32::from_le_bytes(number.try_into().unwrap_or([u8::MAX; 4]));
-                slot.fetch_min(number, Ordering::Relaxed);
-            }
-        }
-        Ok(())
+        self.numbers.absorb(other)
     }
 
     fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(BATCH * 4);
-        for batch in self.numbers.chunks(BATCH) {
-            bytes.clear();
-            for slot in batch {
-                bytes.extend(slot.load(Ordering::Relaxed).to_le_bytes());
-            }
-            output.write_all(&bytes)?;
-        }
-        Ok(())
+        self.numbers.write(output)
+    }
+
+    fn sparse(parameters: &Value) -> Result<Numbers, StageError> {
+        let numbers = PageMinima::sparse(pages_of(parameters));
+        Ok(Numbers { numbers })
+    }
+
+    const HAS_VIEW: bool = true;
+
+    fn view(parameters: &Value, bytes: Bytes) -> Option<Numbers> {
+        let numbers = PageMinima::view(pages_of(parameters), bytes)?;
+        Some(Numbers { numbers })
     }
 }
 

@@ -95,6 +95,11 @@ pub struct RunRecord {
     pub report: RunReport,
 }
 
+/// Makes the flow of an analysis, if it is not known what it finds.
+type Plan<'a> = Box<dyn FnOnce() -> Result<(Registry, Flow)> + 'a>;
+/// Makes the summary of an analysis from its tables and its report.
+type Summary<'a> = Box<dyn FnOnce(&Path, &RunReport) -> Result<Value> + 'a>;
+
 impl Workplace {
     /// Returns the same workplace with less memory, because the caller keeps `bytes` in use while
     /// the flow runs. The minimum of the engine remains.
@@ -131,6 +136,24 @@ impl Workplace {
     ) -> Result<Findings> {
         let parameters =
             serde_json::to_value(parameters).map_err(|error| Error::Bug(error.to_string()))?;
+        self.run_plan(
+            analysis,
+            parameters,
+            sources,
+            Box::new(plan),
+            Box::new(summary),
+        )
+    }
+
+    /// The same for parameters as JSON; compiled once for all analyses.
+    fn run_plan(
+        &self,
+        analysis: &str,
+        parameters: Value,
+        sources: &[&CorpusPages],
+        plan: Plan<'_>,
+        summary: Summary<'_>,
+    ) -> Result<Findings> {
         let corpora = sources
             .first()
             .map_or(Value::Null, |source| source.identity());

@@ -5,6 +5,7 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use bytes::Bytes;
 use cento_file::vec_in_huge_pages;
 use serde_json::Value;
 
@@ -33,10 +34,58 @@ fn checked_bytes(parameters: &Value) -> Result<u64, StageError> {
     }
 }
 
-fn zeros(words: u64) -> Vec<AtomicU64> {
-    let mut zeros = vec_in_huge_pages(words as usize);
-    zeros.resize_with(words as usize, AtomicU64::default);
-    zeros
+/// Words that tasks write to, or a view of serialised ones.
+#[derive(Debug)]
+enum Words {
+    Own(Vec<AtomicU64>),
+    View(Bytes),
+}
+
+impl Words {
+    fn zeros(words: u64) -> Words {
+        let mut zeros = vec_in_huge_pages(words as usize);
+        zeros.resize_with(words as usize, AtomicU64::default);
+        Words::Own(zeros)
+    }
+
+    /// Returns a view, if there are this many words.
+    fn view(bytes: Bytes, words: u64) -> Option<Words> {
+        (bytes.len() as u64 == words * 8).then_some(Words::View(bytes))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Words::Own(words) => words.len(),
+            Words::View(bytes) => bytes.len() / 8,
+        }
+    }
+
+    /// The words that can be written to; none of a view.
+    #[inline(always)]
+    fn own(&self) -> &[AtomicU64] {
+        match self {
+            Words::Own(words) => words,
+            Words::View(_) => &[],
+        }
+    }
+
+    #[inline(always)]
+    fn load(&self, at: usize) -> Option<u64> {
+        match self {
+            Words::Own(words) => words.get(at).map(|word| word.load(Ordering::Relaxed)),
+            Words::View(bytes) => {
+                let word = bytes.get(at * 8..at * 8 + 8)?;
+                Some(u64::from_le_bytes(word.try_into().ok()?))
+            }
+        }
+    }
+
+    fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Words::Own(words) => write_words(words, output),
+            Words::View(bytes) => output.write_all(bytes),
+        }
+    }
 }
 
 fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
@@ -106,12 +155,12 @@ fn mix(key: u64) -> u64 {
 #[derive(Debug)]
 pub struct SeenFilter {
     /// Pairs of words: *once*, *again*. They share a cache line, so that a key costs one miss.
-    words: Vec<AtomicU64>,
+    words: Words,
 }
 
 impl SeenFilter {
     #[inline(always)]
-    fn find(&self, key: u64) -> (Option<&[AtomicU64]>, u64) {
+    fn find(&self, key: u64) -> (usize, u64) {
         let hash = mix(key);
         let pair = spread(hash, self.words.len() / 2) * 2;
         // The word was chosen by the high bits; these are the low ones.
@@ -119,13 +168,14 @@ impl SeenFilter {
             | 1 << ((hash >> 6) & 63)
             | 1 << ((hash >> 12) & 63)
             | 1 << ((hash >> 18) & 63);
-        (self.words.get(pair..pair + 2), mask)
+        (pair, mask)
     }
 
     /// Notes a key.
     #[inline(always)]
     pub fn note(&self, key: u64) {
-        let (Some([once, again]), mask) = self.find(key) else {
+        let (pair, mask) = self.find(key);
+        let Some([once, again]) = self.words.own().get(pair..pair + 2) else {
             return;
         };
         // One atomic operation decides which thread was first, so that two threads with the same
@@ -140,10 +190,9 @@ impl SeenFilter {
     /// Whether the key may have been noted more than once. False is always right.
     #[inline(always)]
     pub fn seen_again(&self, key: u64) -> bool {
-        match self.find(key) {
-            (Some([_, again]), mask) => again.load(Ordering::Relaxed) & mask == mask,
-            _ => true,
-        }
+        let (pair, mask) = self.find(key);
+        let again = self.words.load(pair + 1);
+        again.is_none_or(|again| again & mask == mask)
     }
 }
 
@@ -151,7 +200,7 @@ impl State for SeenFilter {
     fn create(parameters: &Value) -> Result<SeenFilter, StageError> {
         checked_bytes(parameters)?;
         Ok(SeenFilter {
-            words: zeros(units(parameters, 16) * 2),
+            words: Words::zeros(units(parameters, 16) * 2),
         })
     }
 
@@ -164,7 +213,7 @@ impl State for SeenFilter {
         read_words(other, self.words.len(), |at, word| {
             if at % 2 == 0 {
                 other_once = word;
-            } else if let Some([once, again]) = self.words.get(at - 1..=at) {
+            } else if let Some([once, again]) = self.words.own().get(at - 1..=at) {
                 // A key that is in both was noted twice.
                 let both = once.fetch_or(other_once, Ordering::Relaxed) & other_once;
                 again.fetch_or(word | both, Ordering::Relaxed);
@@ -173,14 +222,21 @@ impl State for SeenFilter {
     }
 
     fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        write_words(&self.words, output)
+        self.words.write(output)
+    }
+
+    const HAS_VIEW: bool = true;
+
+    fn view(parameters: &Value, bytes: Bytes) -> Option<Self> {
+        let words = Words::view(bytes, Self::weight(parameters) / 8)?;
+        Some(Self { words })
     }
 }
 
 /// A set of small numbers. Parameters: `{"bytes": n}` for numbers below 8 n.
 #[derive(Debug)]
 pub struct Bitmap {
-    words: Vec<AtomicU64>,
+    words: Words,
 }
 
 impl Bitmap {
@@ -193,7 +249,7 @@ impl Bitmap {
     #[inline(always)]
     pub fn set(&self, number: u64) {
         let number = number % self.capacity();
-        if let Some(word) = self.words.get((number / 64) as usize) {
+        if let Some(word) = self.words.own().get((number / 64) as usize) {
             word.fetch_or(1 << (number % 64), Ordering::Relaxed);
         }
     }
@@ -202,15 +258,15 @@ impl Bitmap {
     #[inline(always)]
     pub fn get(&self, number: u64) -> bool {
         let number = number % self.capacity();
-        let word = self.words.get((number / 64) as usize);
-        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (number % 64) & 1 == 1)
+        let word = self.words.load((number / 64) as usize);
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 }
 
 impl State for Bitmap {
     fn create(parameters: &Value) -> Result<Bitmap, StageError> {
         Ok(Bitmap {
-            words: zeros(checked_bytes(parameters)?.div_ceil(8)),
+            words: Words::zeros(checked_bytes(parameters)?.div_ceil(8)),
         })
     }
 
@@ -220,14 +276,21 @@ impl State for Bitmap {
 
     fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
         read_words(other, self.words.len(), |at, word| {
-            if let Some(mine) = self.words.get(at) {
+            if let Some(mine) = self.words.own().get(at) {
                 mine.fetch_or(word, Ordering::Relaxed);
             }
         })
     }
 
     fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        write_words(&self.words, output)
+        self.words.write(output)
+    }
+
+    const HAS_VIEW: bool = true;
+
+    fn view(parameters: &Value, bytes: Bytes) -> Option<Self> {
+        let words = Words::view(bytes, Self::weight(parameters) / 8)?;
+        Some(Self { words })
     }
 }
 

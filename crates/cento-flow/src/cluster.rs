@@ -9,35 +9,54 @@
 //! task keeps to the memory that it was given:
 //!
 //! ```text
-//!   ├── input buffers ──┼── states, twice ──┼── output ──┼── sorting ──┼── everything else ──┤
-//!        the caller's        serialised       a quarter     a quarter     a half of the rest
-//!                            and in use
+//!   ├── states without a view ──┼── output ──┼── sorting ──┼── everything else ──┤
+//!                                 a quarter     a quarter     a half of the rest
 //! ```
 //!
 //! A partition that exceeds its share is sorted on disk, and so is output that exceeds its share,
-//! from where [`TaskRows::read`] returns it one partition at a time.
+//! from where [`TaskRows::read`] returns it one partition at a time. Input and the states that a
+//! task reads are the caller's: on a cluster they are in memory that all processes of a machine
+//! share.
+//!
+//! A state travels as one of these, and nothing at all is an empty state:
+//!
+//! ```text
+//!   C runs …     compact: what a task has written
+//!   D bytes …    as State::write has written it, so that State::view can read it where it is
+//! ```
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::assemble::{TableReport, TableSource, write_table};
 use crate::budget::{Lease, MemoryBudget, Shares};
+use crate::compact::{CompactReader, CompactWriter};
 use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::flow::{Flow, Stage, StageInput};
+use crate::error::{Error, Result, StageError};
+use crate::flow::{Flow, Stage, StageInput, StateSpec};
 use crate::progress::Progress;
 use crate::registry::{Registry, RowSource};
 use crate::sink::{Placement, RunResources, TaskSink};
 use crate::spill::TaskFile;
-use crate::state::States;
+use crate::state::{AnyState, LeasedState, States};
 use crate::task_output::TaskOutput;
+
+/// The first byte of a state that was compacted.
+const COMPACT: u8 = b'C';
+/// The first byte of a state that was not.
+const DENSE: u8 = b'D';
+/// An empty state has at most this many bytes when it is compact.
+const SMALL: usize = 64;
 
 /// The memory of a single task, its folder, and the switch that cancels it.
 #[derive(Debug, Clone)]
 pub struct TaskLimits {
-    /// Bytes of memory for everything that the task holds, including its input and its states.
+    /// Bytes of memory for everything that the task holds, including the states that it reads and
+    /// that have no view, but not its input.
     pub memory: u64,
     /// How many of these bytes its output may occupy when it has ended. The rest is in a file.
     pub output: u64,
@@ -54,14 +73,14 @@ struct TaskResources {
 }
 
 impl TaskLimits {
-    /// Divides what `fixed` bytes of input and states leave.
+    /// Divides what `fixed` bytes of states leave.
     fn resources(&self, fixed: u64) -> Result<TaskResources> {
         let least = MemoryBudget::MINIMUM_PER_THREAD;
         if self.memory < fixed.saturating_add(least) {
             return Err(Error::TooLittleMemory {
                 limit: self.memory,
                 needed: fixed.saturating_add(least),
-                reason: format!(" for a task with {fixed} bytes of input and states"),
+                reason: format!(" for a task with {fixed} bytes of states"),
             });
         }
         let budget = MemoryBudget::new(self.memory - fixed, 1)?;
@@ -167,12 +186,12 @@ impl TaskRows {
 impl Registry {
     /// Runs one task of a map. `states` are the states that the stage reads, as returned by
     /// [`Registry::merge_states`].
-    pub fn run_map<S: AsRef<[u8]>>(
+    pub fn run_map(
         &self,
         flow: &Flow,
         stage: &str,
         task: usize,
-        states: &BTreeMap<String, S>,
+        states: &BTreeMap<String, Bytes>,
         limits: &TaskLimits,
     ) -> Result<TaskRows> {
         match &flow.find(stage)?.input {
@@ -194,13 +213,13 @@ impl Registry {
 
     /// Runs a reduce over one partition. `buffers` are the buffers of this partition from all tasks
     /// that wrote to the shuffle, in any order.
-    pub fn run_reduce<S: AsRef<[u8]>>(
+    pub fn run_reduce(
         &self,
         flow: &Flow,
         stage: &str,
         partition: usize,
         buffers: &[&[u8]],
-        states: &BTreeMap<String, S>,
+        states: &BTreeMap<String, Bytes>,
         limits: &TaskLimits,
     ) -> Result<TaskRows> {
         match &flow.find(stage)?.input {
@@ -231,44 +250,34 @@ impl Registry {
         )
     }
 
-    fn run_one<S: AsRef<[u8]>>(
+    fn run_one(
         &self,
         flow: &Flow,
         stage: &str,
         task: usize,
         source: RowSource<'_>,
-        saved: &BTreeMap<String, S>,
+        saved: &BTreeMap<String, Bytes>,
         limits: &TaskLimits,
     ) -> Result<TaskRows> {
         self.check(flow)?;
         let stage = flow.find(stage)?;
-        let input = match source {
-            RowSource::Buffers(buffers) => buffers.iter().map(|buffer| buffer.len() as u64).sum(),
-            RowSource::Tasks(_) => 0,
-        };
-        let fixed = self.state_memory(flow, stage).saturating_add(input);
-        let used = limits.resources(fixed)?;
+        let used = limits.resources(self.state_memory(flow, stage))?;
         let resources = &used.resources;
-        // Their memory is in `fixed`.
+        // Their memory is subtracted already.
         let unlimited = MemoryBudget::new(u64::MAX, 1)?;
         let mut states = States::default();
         for name in stage.reads.iter().chain(&stage.writes) {
             let Some(spec) = flow.states.get(name) else {
                 continue;
             };
-            let leased = self.create_state(name, spec, &unlimited)?;
-            if stage.reads.contains(name) {
-                let bytes = saved.get(name).ok_or_else(|| {
-                    Error::InvalidFlow(format!(
-                        "`{}` reads the state `{name}`, which is missing",
-                        stage.name
-                    ))
-                })?;
-                leased
-                    .state
-                    .absorb(&mut bytes.as_ref())
-                    .map_err(|error| Error::from_stage(&stage.name, task, error))?;
-            }
+            let saved = match stage.reads.contains(name) {
+                true => saved.get(name).filter(|bytes| !bytes.is_empty()),
+                false => None,
+            };
+            let writes = stage.writes.contains(name);
+            let leased = self
+                .task_state(name, spec, saved, writes, &unlimited)
+                .map_err(|error| Error::from_stage(&stage.name, task, error))?;
             states.0.insert(name.clone(), leased);
         }
         let sink = TaskSink::new(resources, None);
@@ -285,13 +294,17 @@ impl Registry {
             .iter()
             .filter(|name| flow.states.contains_key(*name))
         {
-            if let Some(leased) = states.0.get(name) {
-                let mut bytes = Vec::new();
-                leased
-                    .state
-                    .write(&mut bytes)
-                    .map_err(|error| Error::io(name.as_ref(), error))?;
-                written.insert(name.clone(), bytes);
+            if let (Some(leased), Some(spec)) = (states.0.remove(name), flow.states.get(name)) {
+                let bytes = compact(name, leased.state.as_ref())?;
+                drop(leased);
+                // Most tasks write to few of the states of their stage.
+                let unchanged = bytes.len() <= SMALL && {
+                    let empty = self.sparse_state(name, spec, &unlimited)?;
+                    bytes == compact(name, empty.state.as_ref())?
+                };
+                if !unchanged {
+                    written.insert(name.clone(), bytes);
+                }
             }
         }
         Ok(TaskRows {
@@ -300,38 +313,75 @@ impl Registry {
         })
     }
 
-    /// Returns the bytes of memory that the states of a stage need in a task: each is in use, and
-    /// also serialised, before or after.
+    /// Returns the state of a task: one that it may write to, or a view of the saved one.
+    fn task_state(
+        &self,
+        name: &str,
+        spec: &StateSpec,
+        saved: Option<&Bytes>,
+        writes: bool,
+        unlimited: &Arc<MemoryBudget>,
+    ) -> std::result::Result<LeasedState, StageError> {
+        let Some(saved) = saved else {
+            return Ok(self.sparse_state(name, spec, unlimited)?);
+        };
+        if !writes && saved.first() == Some(&DENSE) {
+            let view = self.view_state(spec, saved.slice(1..), unlimited)?;
+            if let Some(view) = view {
+                return Ok(view);
+            }
+        }
+        let leased = self.create_state(name, spec, unlimited)?;
+        absorb(leased.state.as_ref(), saved)?;
+        Ok(leased)
+    }
+
+    /// Returns the bytes of memory that the states need that a stage reads and that have no view.
     fn state_memory(&self, flow: &Flow, stage: &Stage) -> u64 {
-        let names = stage.reads.iter().chain(&stage.writes);
-        let states = names.filter_map(|name| flow.states.get(name));
+        let states = stage.reads.iter().filter_map(|name| {
+            let spec = flow.states.get(name)?;
+            (stage.writes.contains(name) || !self.has_view(spec)).then_some(spec)
+        });
         states.fold(0, |sum: u64, spec| {
-            sum.saturating_add(self.state_bytes(spec).saturating_mul(2))
+            sum.saturating_add(self.state_bytes(spec))
         })
     }
 
-    /// Returns the bytes of each state of a flow.
-    pub fn state_sizes(&self, flow: &Flow) -> BTreeMap<String, u64> {
+    /// Returns the bytes of each state of a flow, and whether tasks can read it where it is if it
+    /// was [merged](Registry::merge_states) without compacting it.
+    pub fn state_sizes(&self, flow: &Flow) -> BTreeMap<String, (u64, bool)> {
         let states = flow.states.iter();
         states
-            .map(|(name, spec)| (name.clone(), self.state_bytes(spec)))
+            .map(|(name, spec)| {
+                let facts = (self.state_bytes(spec), self.has_view(spec));
+                (name.clone(), facts)
+            })
             .collect()
     }
 
-    /// Merges the states of all tasks of a stage.
-    pub fn merge_states(&self, flow: &Flow, name: &str, parts: &[&[u8]]) -> Result<Vec<u8>> {
+    /// Merges the states of tasks. The last merge must not compact large states, so that tasks can
+    /// read them where they are.
+    pub fn merge_states(
+        &self,
+        flow: &Flow,
+        name: &str,
+        parts: &[&[u8]],
+        compacts: bool,
+    ) -> Result<Vec<u8>> {
         let spec = flow
             .states
             .get(name)
             .ok_or_else(|| Error::InvalidFlow(format!("there is no state `{name}`")))?;
         let leased = self.create_state(name, spec, &MemoryBudget::new(u64::MAX, 1)?)?;
-        for mut part in parts.iter().copied() {
-            leased
-                .state
-                .absorb(&mut part)
+        for part in parts {
+            absorb(leased.state.as_ref(), part)
                 .map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
         }
-        let mut bytes = Vec::new();
+        if compacts {
+            return compact(name, leased.state.as_ref());
+        }
+        let mut bytes = Vec::with_capacity(1 + self.state_bytes(spec) as usize);
+        bytes.push(DENSE);
         leased
             .state
             .write(&mut bytes)
@@ -353,5 +403,25 @@ impl Registry {
         let rows = TableSource::Pulled(next);
         let extend = self.extend_tables.as_ref();
         write_table(folder, name, rows, extend, 1, progress)
+    }
+}
+
+/// Serialises a state for the cluster.
+fn compact(name: &str, state: &dyn AnyState) -> Result<Vec<u8>> {
+    let write = || {
+        let mut writer = CompactWriter::new(vec![COMPACT]);
+        state.write(&mut writer)?;
+        writer.finish()
+    };
+    write().map_err(|error| Error::io(name.as_ref(), error))
+}
+
+/// Merges a state that came from the cluster into another one.
+fn absorb(state: &dyn AnyState, saved: &[u8]) -> std::result::Result<(), StageError> {
+    match saved.split_first() {
+        None => Ok(()),
+        Some((&DENSE, mut bytes)) => state.absorb(&mut bytes),
+        Some((&COMPACT, bytes)) => state.absorb(&mut CompactReader::new(bytes)),
+        Some(_) => Err("a state of an unknown format".into()),
     }
 }

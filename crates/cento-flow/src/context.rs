@@ -180,28 +180,30 @@ impl<'a> Context<'a> {
         name: &str,
         open: impl FnOnce(Rc<TaskSink>) -> Result<O>,
     ) -> Result<RefMut<'_, O>> {
+        let mut emitter = self.slot(name)?;
+        if emitter.is_none() {
+            *emitter = Some(Box::new(open(Rc::clone(&self.sink))?));
+        }
+        let opened = RefMut::filter_map(emitter, |emitter| {
+            let emitter: &mut dyn Any = emitter.as_deref_mut()?;
+            emitter.downcast_mut()
+        });
+        match opened {
+            Ok(opened) => Ok(opened),
+            Err(_) => Err(mismatch(name, std::any::type_name::<O>())),
+        }
+    }
+
+    /// Returns the place of the emitter for an output.
+    fn slot(&self, name: &str) -> Result<RefMut<'_, Option<Box<dyn AnyEmitter>>>> {
         let cell = self.emitters.get(name).ok_or_else(|| {
             Error::InvalidFlow(format!(
                 "`{}` does not declare that it writes `{name}`",
                 self.stage.name
             ))
         })?;
-        let mut emitter = cell.try_borrow_mut().map_err(|_| {
-            Error::InvalidFlow(format!("`{}` opens `{name}` twice", self.stage.name))
-        })?;
-        if emitter.is_none() {
-            *emitter = Some(Box::new(open(Rc::clone(&self.sink))?));
-        }
-        let mismatch = || Error::TypeMismatch {
-            name: name.to_owned(),
-            found: "rows of another type".to_owned(),
-            expected: std::any::type_name::<O>().to_owned(),
-        };
-        RefMut::filter_map(emitter, |emitter| {
-            let emitter: &mut dyn Any = emitter.as_deref_mut()?;
-            emitter.downcast_mut()
-        })
-        .map_err(|_| mismatch())
+        cell.try_borrow_mut()
+            .map_err(|_| Error::InvalidFlow(format!("`{}` opens `{name}` twice", self.stage.name)))
     }
 
     /// Flushes all emitters and finishes the task.
@@ -215,14 +217,26 @@ impl<'a> Context<'a> {
     }
 }
 
+fn mismatch(name: &str, expected: &str) -> Error {
+    Error::TypeMismatch {
+        name: name.to_owned(),
+        found: "rows of another type".to_owned(),
+        expected: expected.to_owned(),
+    }
+}
+
 /// Returns the partitioner of a shuffle for rows of a type.
 pub(crate) fn partitioner_of<R: Row>(flow: &Flow, name: &str) -> Result<Partitioner> {
+    partitioner_for(R::Key::BITS, flow, name)
+}
+
+fn partitioner_for(bits: u32, flow: &Flow, name: &str) -> Result<Partitioner> {
     let shuffle = flow
         .shuffles
         .get(name)
         .ok_or_else(|| Error::InvalidFlow(format!("there is no shuffle `{name}`")))?;
     Ok(Partitioner::new(
-        shuffle.key_bits.unwrap_or(R::Key::BITS),
+        shuffle.key_bits.unwrap_or(bits),
         shuffle.partitions,
     ))
 }

@@ -44,9 +44,13 @@ pub struct Shuffle {
     /// the keys above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_bits: Option<u32>,
-    /// The number of partitions. Results do not depend on it.
+    /// The number of partitions. Results do not depend on it, unless it is fixed.
     #[serde(default = "default_partitions")]
     pub partitions: u32,
+    /// Whether a function uses the number of its partition, so that a cluster must not choose
+    /// another number of partitions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed: bool,
 }
 
 fn default_partitions() -> u32 {
@@ -58,6 +62,7 @@ impl Default for Shuffle {
         Shuffle {
             key_bits: None,
             partitions: PARTITIONS,
+            fixed: false,
         }
     }
 }
@@ -117,6 +122,10 @@ pub struct Stage {
     /// The states that the stage reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<String>,
+    /// The states that are allocated when the stage begins, because a later stage, which is the
+    /// first to use them, may find the memory full of rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reserves: Vec<String>,
 }
 
 /// The input of a stage.
@@ -149,6 +158,7 @@ impl Stage {
             input,
             writes: Vec::new(),
             reads: Vec::new(),
+            reserves: Vec::new(),
         }
     }
 
@@ -178,6 +188,14 @@ impl Stage {
     #[must_use]
     pub fn writes(mut self, name: &str) -> Stage {
         self.writes.push(name.to_owned());
+        self
+    }
+
+    /// Adds a state that is allocated when the stage begins, although it neither reads nor writes
+    /// it.
+    #[must_use]
+    pub fn reserves(mut self, name: &str) -> Stage {
+        self.reserves.push(name.to_owned());
         self
     }
 }
@@ -304,7 +322,7 @@ impl Flow {
                     return invalid(format!("two stages have the name `{}`", stage.name));
                 }
                 self.check_stage(stage, repeated, &written)?;
-                written.extend(&stage.writes);
+                written.extend(stage.writes.iter().chain(&stage.reserves));
             }
         }
         Ok(())
@@ -344,6 +362,13 @@ impl Flow {
             }
             if !table && !self.shuffles.contains_key(output) && !self.states.contains_key(output) {
                 return invalid(format!("`{name}` writes `{output}`, which is not declared"));
+            }
+        }
+        for state in &stage.reserves {
+            if !self.states.contains_key(state) {
+                return invalid(format!(
+                    "`{name}` reserves the state `{state}`, which is not declared"
+                ));
             }
         }
         for state in &stage.reads {

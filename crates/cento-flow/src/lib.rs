@@ -125,6 +125,7 @@ mod assemble;
 mod bits;
 mod budget;
 mod cluster;
+mod compact;
 mod context;
 mod error;
 mod file_limit;

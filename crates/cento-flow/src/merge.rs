@@ -1,7 +1,9 @@
 //! External merge sort, for rows that neither fit in memory nor can be cut by key.
+//!
+//! It is seldom needed, so it is compiled once for all types of rows: rows are bytes, compared
+//! through a function pointer.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -10,7 +12,7 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
-use crate::row::{Row, order};
+use crate::row::RowShape;
 use crate::sink::RunResources;
 
 /// Bytes of the header of a block: its checksum and its number of rows.
@@ -20,39 +22,40 @@ const HEADER: usize = 16;
 const BLOCK: u64 = 16 << 10;
 
 /// Sorted runs in one unnamed file.
-pub(crate) struct SortedRuns<R> {
+pub(crate) struct SortedRuns {
     file: File,
     path: PathBuf,
     at: u64,
     runs: Vec<SortedRun>,
+    shape: RowShape,
+    /// Bytes of a block, a multiple of the width of a row.
     block: usize,
-    row: std::marker::PhantomData<R>,
 }
 
 #[derive(Clone, Copy)]
 struct SortedRun {
     at: u64,
-    rows: u64,
+    bytes: u64,
 }
 
-impl<R: Row> SortedRuns<R> {
-    pub(crate) fn create(resources: &RunResources) -> Result<SortedRuns<R>> {
+impl SortedRuns {
+    pub(crate) fn create(shape: RowShape, resources: &RunResources) -> Result<SortedRuns> {
         let folder = resources.scratch_folder();
         let path = folder.join("scratch");
         let file = tempfile::tempfile_in(&folder).map_err(|error| Error::io(&path, error))?;
-        let block = (resources.shares.sort / 16).min(BLOCK) as usize / size_of::<R>();
+        let rows = (resources.shares.sort / 16).min(BLOCK) as usize / shape.width;
         Ok(SortedRuns {
             file,
             path,
             at: 0,
             runs: Vec::new(),
-            block: block.max(1),
-            row: std::marker::PhantomData,
+            shape,
+            block: rows.max(1) * shape.width,
         })
     }
 
     /// Adds sorted rows as a run.
-    pub(crate) fn add(&mut self, rows: &[R], resources: &RunResources) -> Result<()> {
+    pub(crate) fn add(&mut self, rows: &[u8], resources: &RunResources) -> Result<()> {
         let start = self.at;
         for block in rows.chunks(self.block) {
             resources.progress.check()?;
@@ -61,43 +64,46 @@ impl<R: Row> SortedRuns<R> {
         resources.progress.add_spilled(self.at - start);
         self.runs.push(SortedRun {
             at: start,
-            rows: rows.len() as u64,
+            bytes: rows.len() as u64,
         });
         Ok(())
     }
 
-    fn put(&mut self, block: &[R]) -> Result<()> {
-        let bytes: &[u8] = bytemuck::cast_slice(block);
+    fn put(&mut self, block: &[u8]) -> Result<()> {
         let mut header = [0; HEADER];
         let (check, rows) = header.split_at_mut(8);
-        check.copy_from_slice(&xxh3_64(bytes).to_le_bytes());
-        rows.copy_from_slice(&(block.len() as u64).to_le_bytes());
+        check.copy_from_slice(&xxh3_64(block).to_le_bytes());
+        rows.copy_from_slice(&((block.len() / self.shape.width) as u64).to_le_bytes());
         let failed = |error| Error::io(&self.path, error);
         self.file.write_all(&header).map_err(failed)?;
-        self.file.write_all(bytes).map_err(failed)?;
-        self.at += (HEADER + bytes.len()) as u64;
+        self.file.write_all(block).map_err(failed)?;
+        self.at += (HEADER + block.len()) as u64;
         Ok(())
     }
 
     /// Merges runs into longer ones until all of them can be read at once, and returns a stream of
     /// the merged rows.
-    pub(crate) fn merge(mut self, resources: &RunResources) -> Result<Merger<R>> {
-        let block_bytes = (self.block * size_of::<R>()) as u64;
-        let ways = (resources.shares.sort / 2 / block_bytes.max(1)).clamp(2, 512) as usize;
+    pub(crate) fn merge(mut self, resources: &RunResources) -> Result<Merger> {
+        let ways = (resources.shares.sort / 2 / self.block.max(1) as u64).clamp(2, 512) as usize;
         while self.runs.len() > ways {
-            let mut longer = SortedRuns::<R>::create(resources)?;
+            let mut longer = SortedRuns::create(self.shape, resources)?;
+            let mut block = vec![0; self.block];
             for some in self.runs.chunks(ways) {
                 let start = longer.at;
                 let mut merged = RunReaders::open(&self, some)?;
-                let mut block = Vec::with_capacity(self.block);
-                let mut rows = 0;
-                while merged.fill(&self, &mut block, self.block)? > 0 {
+                let mut bytes = 0;
+                loop {
+                    let filled = merged.fill(&self, &mut block)?;
+                    let rows = block.get(..filled).unwrap_or_default();
+                    if rows.is_empty() {
+                        break;
+                    }
                     resources.progress.check()?;
-                    rows += block.len() as u64;
-                    longer.put(&block)?;
+                    bytes += filled as u64;
+                    longer.put(rows)?;
                 }
                 resources.progress.add_spilled(longer.at - start);
-                longer.runs.push(SortedRun { at: start, rows });
+                longer.runs.push(SortedRun { at: start, bytes });
             }
             self = longer;
         }
@@ -108,7 +114,8 @@ impl<R: Row> SortedRuns<R> {
         })
     }
 
-    fn read_block(&self, at: u64, block: &mut Vec<R>) -> Result<u64> {
+    /// Reads a block, and returns its length in the file.
+    fn read_block(&self, at: u64, block: &mut Vec<u8>) -> Result<u64> {
         let short = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::UnexpectedEof => Error::corrupted(&self.path, "it is truncated"),
             _ => Error::io(&self.path, error),
@@ -117,130 +124,155 @@ impl<R: Row> SortedRuns<R> {
         self.file.read_exact_at(&mut header, at).map_err(short)?;
         let (check, rows) = header.split_at(8);
         let rows = u64::from_le_bytes(rows.try_into().unwrap_or_default());
-        if rows > self.block as u64 {
+        let bytes = rows.saturating_mul(self.shape.width as u64);
+        if bytes > self.block as u64 {
             return Err(Error::corrupted(&self.path, "a block is too long"));
         }
         block.clear();
-        block.resize(rows as usize, R::zeroed());
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(block);
+        block.resize(bytes as usize, 0);
         self.file
-            .read_exact_at(bytes, at + HEADER as u64)
+            .read_exact_at(block, at + HEADER as u64)
             .map_err(short)?;
-        if xxh3_64(bytes).to_le_bytes() != check {
+        if xxh3_64(block).to_le_bytes() != check {
             return Err(Error::corrupted(
                 &self.path,
                 "the checksum of a block does not match",
             ));
         }
-        Ok((HEADER + bytes.len()) as u64)
+        Ok(HEADER as u64 + bytes)
     }
 }
 
 /// Streams the merged rows of all runs of a file.
-pub(crate) struct Merger<R> {
-    runs: SortedRuns<R>,
-    readers: RunReaders<R>,
+pub(crate) struct Merger {
+    runs: SortedRuns,
+    readers: RunReaders,
 }
 
-impl<R: Row> Merger<R> {
-    /// Replaces the contents of `batch` with the next rows. It is empty after the last row.
-    pub(crate) fn fill(&mut self, batch: &mut Vec<R>) -> Result<usize> {
-        let rows = self.runs.block;
-        self.readers.fill(&self.runs, batch, rows)
+impl Merger {
+    /// The number of rows that are read at once.
+    pub(crate) fn rows(&self) -> usize {
+        self.runs.block / self.runs.shape.width
+    }
+
+    /// Writes the next rows to `batch`, and returns how many they are: 0 after the last row.
+    pub(crate) fn fill(&mut self, batch: &mut [u8]) -> Result<usize> {
+        let filled = self.readers.fill(&self.runs, batch)?;
+        Ok(filled / self.runs.shape.width)
     }
 }
 
-struct RunReaders<R> {
-    readers: Vec<RunReader<R>>,
-    heap: BinaryHeap<HeapEntry<R>>,
+/// Readers of some runs, and those with rows left as a heap: the one with the smallest row first.
+struct RunReaders {
+    readers: Vec<RunReader>,
+    heap: Vec<usize>,
 }
 
-struct RunReader<R> {
+struct RunReader {
     at: u64,
+    /// Bytes of rows after the current block.
     left: u64,
-    block: Vec<R>,
+    block: Vec<u8>,
     position: usize,
 }
 
-/// The next row of a reader. The order is reversed, so that the smallest row is on top.
-struct HeapEntry<R> {
-    row: R,
-    reader: usize,
-}
-
-impl<R: Row> Ord for HeapEntry<R> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        order(&other.row, &self.row).then(other.reader.cmp(&self.reader))
-    }
-}
-
-impl<R: Row> PartialOrd for HeapEntry<R> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<R: Row> PartialEq for HeapEntry<R> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<R: Row> Eq for HeapEntry<R> {}
-
-impl<R: Row> RunReaders<R> {
-    fn open(file: &SortedRuns<R>, runs: &[SortedRun]) -> Result<RunReaders<R>> {
+impl RunReaders {
+    fn open(file: &SortedRuns, runs: &[SortedRun]) -> Result<RunReaders> {
         let mut readers = RunReaders {
             readers: Vec::with_capacity(runs.len()),
-            heap: BinaryHeap::with_capacity(runs.len()),
+            heap: Vec::with_capacity(runs.len()),
         };
-        for run in runs {
+        for (number, run) in runs.iter().enumerate() {
             let mut reader = RunReader {
                 at: run.at,
-                left: run.rows,
+                left: run.bytes,
                 block: Vec::new(),
                 position: 0,
             };
-            if let Some(row) = reader.next(file)? {
-                let reader = readers.readers.len();
-                readers.heap.push(HeapEntry { row, reader });
+            if reader.load(file)? {
+                readers.heap.push(number);
             }
             readers.readers.push(reader);
+        }
+        for place in (0..readers.heap.len()).rev() {
+            readers.sift_down(&file.shape, place);
         }
         Ok(readers)
     }
 
-    fn fill(&mut self, file: &SortedRuns<R>, batch: &mut Vec<R>, rows: usize) -> Result<usize> {
-        batch.clear();
-        while batch.len() < rows
-            && let Some(mut head) = self.heap.peek_mut()
-        {
-            batch.push(head.row);
-            let next = match self.readers.get_mut(head.reader) {
-                Some(reader) => reader.next(file)?,
-                None => None,
+    /// Writes as many rows as fit, and returns the number of bytes written.
+    fn fill(&mut self, file: &SortedRuns, batch: &mut [u8]) -> Result<usize> {
+        let width = file.shape.width;
+        let mut filled = 0;
+        for slot in batch.chunks_exact_mut(width) {
+            let Some(&first) = self.heap.first() else {
+                break;
             };
-            match next {
-                Some(row) => head.row = row,
-                None => drop(std::collections::binary_heap::PeekMut::pop(head)),
+            let Some(reader) = self.readers.get_mut(first) else {
+                break;
+            };
+            slot.copy_from_slice(reader.row(width));
+            filled += width;
+            reader.position += width;
+            if !reader.load(file)? {
+                self.heap.swap_remove(0);
             }
+            self.sift_down(&file.shape, 0);
         }
-        Ok(batch.len())
+        Ok(filled)
+    }
+
+    /// Moves a reader down until no child has a smaller row.
+    fn sift_down(&mut self, shape: &RowShape, mut place: usize) {
+        loop {
+            let mut smallest = place;
+            for child in [2 * place + 1, 2 * place + 2] {
+                if child < self.heap.len() && self.compare(shape, child, smallest).is_lt() {
+                    smallest = child;
+                }
+            }
+            if smallest == place {
+                return;
+            }
+            self.heap.swap(place, smallest);
+            place = smallest;
+        }
+    }
+
+    /// Compares the rows of two readers of the heap; equal rows are read in the order of the runs.
+    fn compare(&self, shape: &RowShape, left: usize, right: usize) -> Ordering {
+        let row = |place: usize| {
+            let number = self.heap.get(place).copied().unwrap_or_default();
+            let reader = self.readers.get(number);
+            (
+                reader.map_or(&[][..], |reader| reader.row(shape.width)),
+                number,
+            )
+        };
+        let ((left, left_run), (right, right_run)) = (row(left), row(right));
+        (shape.order)(left, right).then(left_run.cmp(&right_run))
     }
 }
 
-impl<R: Row> RunReader<R> {
-    fn next(&mut self, file: &SortedRuns<R>) -> Result<Option<R>> {
-        if self.position == self.block.len() {
-            if self.left == 0 {
-                return Ok(None);
-            }
-            self.at += file.read_block(self.at, &mut self.block)?;
-            self.left = self.left.saturating_sub(self.block.len() as u64);
-            self.position = 0;
+impl RunReader {
+    /// The current row.
+    fn row(&self, width: usize) -> &[u8] {
+        self.block
+            .get(self.position..self.position + width)
+            .unwrap_or_default()
+    }
+
+    /// Reads the next block if the current one is used up. Returns false if there is none.
+    fn load(&mut self, file: &SortedRuns) -> Result<bool> {
+        if self.position < self.block.len() {
+            return Ok(true);
         }
-        let row = self.block.get(self.position).copied();
-        self.position += 1;
-        Ok(row)
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.at += file.read_block(self.at, &mut self.block)?;
+        self.left = self.left.saturating_sub(self.block.len() as u64);
+        self.position = 0;
+        Ok(!self.block.is_empty())
     }
 }

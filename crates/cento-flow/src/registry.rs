@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use bytes::Bytes;
 use serde_json::Value;
 
 use crate::bits::{Bitmap, Counters, SeenFilter};
-use crate::budget::MemoryBudget;
+use crate::budget::{Lease, MemoryBudget};
 use crate::context::{Context, partitioner_of};
 use crate::error::{Error, Result, StageError};
 use crate::flow::{Flow, StageInput, StateSpec, Step};
@@ -16,7 +17,7 @@ use crate::group::Groups;
 use crate::row::Row;
 use crate::sink::RunResources;
 use crate::state::{AnyState, LeasedState, State};
-use crate::stream::{RowPiece, SortedStream, pieces_of, rows_of};
+use crate::stream::{SortedStream, pieces_of};
 use crate::task_output::Contribution;
 
 /// Adds columns to a batch of a result table.
@@ -65,24 +66,34 @@ where
         source: RowSource<'_>,
         resources: &RunResources,
     ) -> std::result::Result<u64, StageError> {
-        let partition = context.task_number();
-        let pieces: Vec<RowPiece<'_, R>> = match source {
-            RowSource::Tasks(tasks) => pieces_of(tasks, shuffle, partition)?,
-            RowSource::Buffers(buffers) => buffers
-                .iter()
-                .map(|buffer| Ok(RowPiece::Memory(rows_of(shuffle, buffer)?)))
-                .collect::<Result<_>>()?,
-        };
-        let range = partitioner_of::<R>(flow, shuffle)?.within(partition as u32, 1);
-        let mut groups = Groups::new(SortedStream::new(resources, pieces, range));
+        let mut groups = groups_of(context.task_number(), flow, shuffle, source, resources)?;
         (self.function)(context, &mut groups)?;
         groups.failure()?;
         Ok(groups.rows())
     }
 }
 
+type CreateState = fn(&Value) -> std::result::Result<Arc<dyn AnyState>, StageError>;
+
+/// Opens the groups of a partition. It is compiled once for each type of rows, and not for each
+/// function.
+fn groups_of<'a, R: Row>(
+    partition: usize,
+    flow: &Flow,
+    shuffle: &str,
+    source: RowSource<'a>,
+    resources: &'a RunResources,
+) -> Result<Groups<'a, R>> {
+    let pieces = pieces_of(source, shuffle, size_of::<R>(), partition)?;
+    let range = partitioner_of::<R>(flow, shuffle)?.within(partition as u32, 1);
+    Ok(Groups::new(SortedStream::new(resources, pieces, range)))
+}
+
 struct StateKind {
-    create: fn(&Value) -> std::result::Result<Arc<dyn AnyState>, StageError>,
+    create: CreateState,
+    sparse: CreateState,
+    view: fn(&Value, Bytes) -> Option<Arc<dyn AnyState>>,
+    has_view: bool,
     weight: fn(&Value) -> u64,
 }
 
@@ -133,8 +144,7 @@ impl Registry {
     where
         F: Fn(&Context<'_>) -> std::result::Result<(), StageError> + Send + Sync + 'static,
     {
-        self.maps.insert(name.to_owned(), Box::new(function));
-        self
+        self.add_map(name, Box::new(function))
     }
 
     /// Registers a reduce over rows of a type. The function is called once for each partition, on
@@ -148,8 +158,16 @@ impl Registry {
             + 'static,
     {
         let row = PhantomData::<fn() -> R>;
-        self.reduces
-            .insert(name.to_owned(), Box::new(TypedReduce { function, row }));
+        self.add_reduce(name, Box::new(TypedReduce { function, row }))
+    }
+
+    fn add_map(&mut self, name: &str, function: MapFunction) -> &mut Registry {
+        self.maps.insert(name.to_owned(), function);
+        self
+    }
+
+    fn add_reduce(&mut self, name: &str, function: Box<dyn AnyReduce>) -> &mut Registry {
+        self.reduces.insert(name.to_owned(), function);
         self
     }
 
@@ -157,6 +175,12 @@ impl Registry {
     pub fn state<S: State>(&mut self, kind: &str) -> &mut Registry {
         let kind_of = StateKind {
             create: |parameters| Ok(Arc::new(S::create(parameters)?)),
+            sparse: |parameters| Ok(Arc::new(S::sparse(parameters)?)),
+            view: |parameters, bytes| {
+                let view = S::view(parameters, bytes)?;
+                Some(Arc::new(view))
+            },
+            has_view: S::HAS_VIEW,
             weight: S::weight,
         };
         self.states.insert(kind.to_owned(), kind_of);
@@ -200,25 +224,57 @@ impl Registry {
         kind.map_or(0, |kind| (kind.weight)(&spec.parameters))
     }
 
+    /// Whether tasks of a cluster can read a state where it is.
+    pub(crate) fn has_view(&self, spec: &StateSpec) -> bool {
+        let kind = self.states.get(&spec.kind);
+        kind.is_some_and(|kind| kind.has_view)
+    }
+
+    fn state_kind(&self, spec: &StateSpec) -> Result<&StateKind> {
+        self.states
+            .get(&spec.kind)
+            .ok_or_else(|| Error::InvalidFlow(format!("no state `{}` is registered", spec.kind)))
+    }
+
     pub(crate) fn create_state(
         &self,
         name: &str,
         spec: &StateSpec,
         budget: &Arc<MemoryBudget>,
     ) -> Result<LeasedState> {
-        let kind = self
-            .states
-            .get(&spec.kind)
-            .ok_or_else(|| Error::InvalidFlow(format!("no state `{}` is registered", spec.kind)))?;
+        let kind = self.state_kind(spec)?;
         // Before the state is created, so that memory never exceeds the budget.
         let bytes = (kind.weight)(&spec.parameters);
         let lease = budget.take(bytes, &format!("the {bytes} bytes of `{name}`"))?;
-        let state = (kind.create)(&spec.parameters)
-            .map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
-        Ok(LeasedState {
+        leased(name, (kind.create)(&spec.parameters), lease)
+    }
+
+    /// Creates a state for a task of a cluster that writes to it.
+    pub(crate) fn sparse_state(
+        &self,
+        name: &str,
+        spec: &StateSpec,
+        budget: &Arc<MemoryBudget>,
+    ) -> Result<LeasedState> {
+        let state = (self.state_kind(spec)?.sparse)(&spec.parameters);
+        leased(name, state, budget.take(0, name)?)
+    }
+
+    /// Returns a state that reads serialised bytes where they are, if its kind can do so.
+    pub(crate) fn view_state(
+        &self,
+        spec: &StateSpec,
+        bytes: Bytes,
+        budget: &Arc<MemoryBudget>,
+    ) -> Result<Option<LeasedState>> {
+        let Some(state) = (self.state_kind(spec)?.view)(&spec.parameters, bytes) else {
+            return Ok(None);
+        };
+        let lease = Arc::new(budget.take(0, "a view")?);
+        Ok(Some(LeasedState {
             state,
-            _lease: Arc::new(lease),
-        })
+            _lease: lease,
+        }))
     }
 
     /// Calls the function of the context's stage, and returns the number of rows it has read.
@@ -244,4 +300,17 @@ impl Registry {
         };
         outcome.map_err(|error| Error::from_stage(&stage.name, context.task_number(), error))
     }
+}
+
+fn leased(
+    name: &str,
+    state: std::result::Result<Arc<dyn AnyState>, StageError>,
+    lease: Lease,
+) -> Result<LeasedState> {
+    let state =
+        state.map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
+    Ok(LeasedState {
+        state,
+        _lease: Arc::new(lease),
+    })
 }

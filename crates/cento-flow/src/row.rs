@@ -101,6 +101,32 @@ pub(crate) fn order<R: Row>(a: &R, b: &R) -> std::cmp::Ordering {
     a.key().cmp(&b.key()).then_with(|| a.rest().cmp(&b.rest()))
 }
 
+/// What code that is the same for all types of rows knows of a type: rows are bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct RowShape {
+    /// Bytes of a row.
+    pub(crate) width: usize,
+    /// The total order of rows.
+    pub(crate) order: fn(&[u8], &[u8]) -> std::cmp::Ordering,
+}
+
+impl RowShape {
+    pub(crate) fn of<R: Row>() -> RowShape {
+        fn order_bytes<R: Row>(a: &[u8], b: &[u8]) -> std::cmp::Ordering {
+            let row = |bytes| bytemuck::try_pod_read_unaligned::<R>(bytes);
+            match (row(a), row(b)) {
+                (Ok(a), Ok(b)) => order(&a, &b),
+                // Never: both have the width of a row.
+                _ => a.len().cmp(&b.len()),
+            }
+        }
+        RowShape {
+            width: size_of::<R>(),
+            order: order_bytes::<R>,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

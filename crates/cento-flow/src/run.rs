@@ -249,10 +249,10 @@ impl Runner<'_> {
         Ok(had_files)
     }
 
-    /// Bytes of the states that a stage writes and that do not exist yet.
+    /// Bytes of the states that a stage writes or reserves and that do not exist yet.
     fn new_state_bytes(&self, flow: &Flow, stage: &Stage, run: &RunState) -> u64 {
         let missing = |name: &&String| !run.states.0.contains_key(*name);
-        let names = stage.writes.iter().filter(missing);
+        let names = stage.writes.iter().chain(&stage.reserves).filter(missing);
         let specs = names.filter_map(|name| flow.states.get(name));
         specs.fold(0, |sum, spec| {
             sum.saturating_add(self.registry.state_bytes(spec))
@@ -292,8 +292,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Creates the states that a stage writes, or loads them if an earlier run was interrupted in
-    /// this stage. Returns the tasks whose changes are in the loaded states.
+    /// Creates the states that a stage writes or reserves, or loads them if an earlier run was
+    /// interrupted in this stage. Returns the tasks whose changes are in the loaded states.
     fn prepare_states(
         &self,
         flow: &Flow,
@@ -328,6 +328,14 @@ impl Runner<'_> {
             let leased = self.registry.create_state(&name, spec, &resources.budget)?;
             load_state(leased.state.as_ref(), &folder.state_file(ordinal, &name))?;
             states.insert(name, leased);
+        }
+        for (name, spec) in stage.reserves.iter().filter_map(specs) {
+            if let Entry::Vacant(entry) = run.states.0.entry(name) {
+                let leased = self
+                    .registry
+                    .create_state(entry.key(), spec, &resources.budget)?;
+                entry.insert(leased);
+            }
         }
         Ok(in_states)
     }

@@ -251,7 +251,7 @@ impl<R: Row> Sorter<'_, R> {
     fn sort_one_bucket(&mut self, rows: &mut [R], known: u32) -> Option<()> {
         let first = rows.first()?.key();
         if rows.iter().all(|row| row.key() == first) {
-            rows.sort_unstable_by_key(R::rest);
+            rows.sort_unstable_by(order);
             return Some(());
         }
         self.sort(rows, known)

@@ -383,24 +383,23 @@ impl TaskFile {
         self.verify(range, xxh3_64(bytes))
     }
 
-    /// Calls `each` with the rows of a range, a buffer at a time, and verifies the checksum.
-    pub(crate) fn read_pieces<T: bytemuck::Pod>(
+    /// Calls `each` with the bytes of a range, a buffer at a time, and verifies the checksum.
+    pub(crate) fn read_pieces(
         &self,
         range: &FileRange,
-        buffer: &mut [T],
-        mut each: impl FnMut(&[T]) -> Result<()>,
+        buffer: &mut [u8],
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let mut hash = Xxh3::new();
         let mut at = range.offset;
         let end = range.offset + range.bytes;
         while at < end {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
-            let size = (end - at).min(bytes.len() as u64) as usize;
-            let bytes = bytes.get_mut(..size).unwrap_or_default();
+            let size = (end - at).min(buffer.len() as u64) as usize;
+            let bytes = buffer.get_mut(..size).unwrap_or_default();
             self.read_at(bytes, at)?;
             hash.update(bytes);
             at += size as u64;
-            each(buffer.get(..size / size_of::<T>()).unwrap_or_default())?;
+            each(bytes)?;
         }
         self.verify(range, hash.digest())
     }

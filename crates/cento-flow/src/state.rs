@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::Value;
 
 use crate::budget::Lease;
@@ -13,8 +14,10 @@ use crate::error::{Error, Result, StageError};
 /// A data structure that all tasks of a stage write and that later stages read: a filter, a bitmap,
 /// a table of counters.
 ///
-/// All threads share one value, so that a large one exists once. On a cluster each task has its
-/// own, and [`State::absorb`] merges them. Results depend on the input alone only if:
+/// All threads share one value, so that a large one exists once. On a cluster each task writes to
+/// its own, which [`State::sparse`] keeps small, and [`State::absorb`] merges them. Tasks that read
+/// it share one per machine, if it has a [`State::view`]. Results depend on the input alone only
+/// if:
 ///
 /// * `a.absorb(b)` is equivalent to `b.absorb(a)`: the order of tasks does not matter;
 /// * applying a change twice does not change *results*, because an interrupted task is run again. A
@@ -29,6 +32,22 @@ pub trait State: Any + Send + Sync + Sized {
     fn absorb(&self, other: &mut dyn Read) -> std::result::Result<(), StageError>;
     /// Serialises the state for [`State::absorb`].
     fn write(&self, output: &mut dyn Write) -> std::io::Result<()>;
+
+    /// Creates an empty state for a task that writes to a small part of it. By default it is like
+    /// any other.
+    fn sparse(parameters: &Value) -> std::result::Result<Self, StageError> {
+        Self::create(parameters)
+    }
+
+    /// Whether there is a [`State::view`].
+    const HAS_VIEW: bool = false;
+
+    /// Returns a state that reads the bytes that [`State::write`] has written, where they are. It
+    /// cannot be written to. None if there is no view, or if the bytes are not those of a state of
+    /// these parameters.
+    fn view(_parameters: &Value, _bytes: Bytes) -> Option<Self> {
+        None
+    }
 }
 
 /// A [`State`] of any type.

@@ -9,16 +9,17 @@
 //! ```
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::budget::{Lease, Shares};
 use crate::error::{Error, Result};
 use crate::merge::{Merger, SortedRuns};
-use crate::row::{Row, order};
+use crate::registry::RowSource;
+use crate::row::{Row, RowShape, order};
 use crate::sink::{Emitter, Placement, RunResources, TaskSink};
 use crate::sort::{Partitioner, gather_sorted};
 use crate::spill::{FileRange, TaskFile};
-use crate::task_output::Contribution;
 
 /// The maximum number of bytes that are sorted at once, even if more fit in memory: a larger sort
 /// could not be cancelled within a second.
@@ -27,86 +28,72 @@ const LARGEST_SORT: u64 = 512 << 20;
 const CUT: &str = "cut";
 
 /// Some rows of a partition, in no particular order.
-pub(crate) enum RowPiece<'a, R: Row> {
-    Memory(Cow<'a, [R]>),
+pub(crate) enum RowPiece<'a> {
+    Memory(&'a [u8]),
     File(Arc<TaskFile>, FileRange),
 }
 
 /// The unsorted rows of a range of keys.
-struct KeyRange<'a, R: Row> {
-    pieces: Vec<RowPiece<'a, R>>,
+struct KeyRange<'a> {
+    pieces: Vec<RowPiece<'a>>,
     /// How the range can be cut; `None` if it cannot be cut further.
     range: Option<Partitioner>,
     /// Whether the range was cut out of another and still has most of its rows.
     crowded: bool,
 }
 
-impl<R: Row> KeyRange<'_, R> {
+impl KeyRange<'_> {
     /// Returns the bytes of the rows in memory and in files.
     fn bytes(&self) -> (u64, u64) {
         self.pieces
             .iter()
             .fold((0, 0), |(memory, files), piece| match piece {
-                RowPiece::Memory(rows) => (memory + size_of_val(rows.as_ref()) as u64, files),
+                RowPiece::Memory(rows) => (memory + rows.len() as u64, files),
                 RowPiece::File(_, range) => (memory, files + range.bytes),
             })
     }
+
+    /// Calls `each` with all rows, a buffer at a time.
+    fn read(&self, buffer: &mut [u8], each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for piece in &self.pieces {
+            match piece {
+                RowPiece::Memory(rows) => {
+                    for some in rows.chunks(buffer.len().max(1)) {
+                        // The buffer is aligned for the type of the rows.
+                        let copy = buffer.get_mut(..some.len()).unwrap_or_default();
+                        copy.copy_from_slice(some);
+                        each(copy)?;
+                    }
+                }
+                RowPiece::File(file, range) => file.read_pieces(range, buffer, &mut *each)?,
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Sorts the rows of a partition, and returns them in batches.
-pub(crate) struct SortedStream<'a, R: Row> {
+/// What to do with the next rows.
+enum Next<'a> {
+    Sort(KeyRange<'a>),
+    Cut(KeyRange<'a>, Partitioner),
+    Merge(KeyRange<'a>),
+    End,
+}
+
+/// The rows of a partition that are not sorted yet. It is the same for all types of rows.
+struct Unsorted<'a> {
     resources: &'a RunResources,
-    /// The ranges that are not sorted yet, in descending order.
-    ranges: Vec<KeyRange<'a, R>>,
-    merger: Option<Merger<R>>,
-    batch: Vec<R>,
+    /// In descending order.
+    ranges: Vec<KeyRange<'a>>,
+    /// The memory of the range that is being read.
     lease: Option<Lease>,
 }
 
-impl<'a, R: Row> SortedStream<'a, R> {
-    pub(crate) fn new(
-        resources: &'a RunResources,
-        pieces: Vec<RowPiece<'a, R>>,
-        range: Option<Partitioner>,
-    ) -> SortedStream<'a, R> {
-        SortedStream {
-            resources,
-            ranges: vec![KeyRange {
-                pieces,
-                range,
-                crowded: false,
-            }],
-            merger: None,
-            batch: Vec::new(),
-            lease: None,
-        }
-    }
-
-    /// The current batch, as loaded by [`SortedStream::advance`].
-    #[inline(always)]
-    pub(crate) fn batch(&self) -> &[R] {
-        &self.batch
-    }
-
-    pub(crate) fn check(&self) -> Result<()> {
-        self.resources.progress.check()
-    }
-
-    /// Loads the next batch. Returns false if there are no more rows.
-    pub(crate) fn advance(&mut self) -> Result<bool> {
-        self.resources.progress.check()?;
-        loop {
-            if let Some(merger) = &mut self.merger {
-                if merger.fill(&mut self.batch)? > 0 {
-                    return Ok(true);
-                }
-                self.merger = None;
-            }
-            self.batch = Vec::new();
-            self.lease = None;
-            let Some(key_range) = self.ranges.pop() else {
-                return Ok(false);
-            };
+impl<'a> Unsorted<'a> {
+    /// Takes the next range, and decides how it is sorted.
+    fn next(&mut self) -> Next<'a> {
+        self.lease = None;
+        while let Some(key_range) = self.ranges.pop() {
             let (memory, files) = key_range.bytes();
             let bytes = memory + files;
             if bytes == 0 {
@@ -116,14 +103,14 @@ impl<'a, R: Row> SortedStream<'a, R> {
             // scattered directly.
             let needed = bytes + files;
             if bytes <= LARGEST_SORT && self.lease_memory(needed) {
-                self.batch = self.sort(key_range)?;
-                return Ok(true);
+                return Next::Sort(key_range);
             }
-            match key_range.range {
-                Some(range) if !key_range.crowded => self.cut(&key_range, range, bytes)?,
-                _ => self.merger = Some(self.merge(&key_range)?),
-            }
+            return match key_range.range {
+                Some(range) if !key_range.crowded => Next::Cut(key_range, range),
+                _ => Next::Merge(key_range),
+            };
         }
+        Next::End
     }
 
     fn lease_memory(&mut self, bytes: u64) -> bool {
@@ -137,52 +124,20 @@ impl<'a, R: Row> SortedStream<'a, R> {
         self.lease.is_some()
     }
 
-    fn sort(&self, key_range: KeyRange<'a, R>) -> Result<Vec<R>> {
-        let mut loaded: Vec<Cow<'a, [R]>> = Vec::with_capacity(key_range.pieces.len());
-        for piece in key_range.pieces {
-            match piece {
-                RowPiece::Memory(rows) => loaded.push(rows),
-                RowPiece::File(file, range) => {
-                    let mut rows = vec![R::zeroed(); range.bytes as usize / size_of::<R>()];
-                    file.read(&range, bytemuck::cast_slice_mut(&mut rows))?;
-                    loaded.push(rows.into());
-                }
-            }
-        }
-        let pieces: Vec<&[R]> = loaded.iter().map(AsRef::as_ref).collect();
-        let progress = &self.resources.progress;
-        gather_sorted(&pieces, key_range.range, &|| !progress.is_stopped()).ok_or(Error::Cancelled)
+    /// Bytes of a buffer for reading: a quarter of the share for sorting, at most 1 MiB.
+    fn buffer(&self) -> usize {
+        (self.resources.shares.sort / 4).min(1 << 20) as usize
     }
 
-    /// Calls `each` with all rows of a range, a buffer at a time.
-    fn read(
+    /// Returns how to cut a range, and where to write its parts.
+    fn begin_cut(
         &self,
-        key_range: &KeyRange<'a, R>,
-        buffer: &mut [R],
-        each: &mut dyn FnMut(&[R]) -> Result<()>,
-    ) -> Result<()> {
-        for piece in &key_range.pieces {
-            match piece {
-                RowPiece::Memory(rows) => {
-                    rows.chunks(buffer.len().max(1)).try_for_each(&mut *each)?;
-                }
-                RowPiece::File(file, range) => file.read_pieces(range, buffer, &mut *each)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns a buffer of a quarter of the share for sorting, at most 1 MiB.
-    fn buffer(&self) -> Vec<R> {
-        let bytes = (self.resources.shares.sort / 4).min(1 << 20) as usize;
-        vec![R::zeroed(); (bytes / size_of::<R>()).max(1)]
-    }
-
-    /// Cuts a range into smaller ranges, which are written to disk.
-    fn cut(&mut self, key_range: &KeyRange<'a, R>, range: Partitioner, bytes: u64) -> Result<()> {
+        key_range: &KeyRange<'a>,
+        range: Partitioner,
+    ) -> (Partitioner, Rc<TaskSink>) {
         let shares = self.resources.shares;
-        let count = (bytes * 4 / shares.sort.max(1)).clamp(2, 256) as u32;
-        let range = range.cut_into(count);
+        let (memory, files) = key_range.bytes();
+        let count = ((memory + files) * 4 / shares.sort.max(1)).clamp(2, 256) as u32;
         let resources = RunResources {
             shares: Shares {
                 chunk: (shares.sort / 16) as usize,
@@ -192,20 +147,17 @@ impl<'a, R: Row> SortedStream<'a, R> {
             folder: self.resources.scratch_folder(),
             ..self.resources.clone()
         };
-        let sink = TaskSink::new(&resources, None);
-        let mut emitter = Emitter::new(CUT, sink.clone(), range)?;
-        let mut buffer = self.buffer();
-        let mut rows = 0;
-        self.read(key_range, &mut buffer, &mut |some| {
-            rows += some.len() as u64;
-            emitter.extend(some.iter().copied())
-        })?;
-        emitter.flush()?;
+        (range.cut_into(count), TaskSink::new(&resources, None))
+    }
+
+    /// Adds the parts of a range that was cut.
+    fn end_cut(&mut self, sink: &TaskSink, range: Partitioner) -> Result<()> {
         let output = sink.finish(Default::default(), Placement::UnnamedFile)?;
         let file = output
             .file
             .ok_or_else(|| Error::InvalidFlow("a partition that was cut has no file".to_owned()))?;
-        for partition in (0..count).rev() {
+        let total: u64 = output.ports.values().map(|port| port.bytes).sum();
+        for partition in (0..range.partitions()).rev() {
             let ranges = file.ranges(CUT, partition as usize)?;
             let bytes: u64 = ranges.iter().map(|range| range.bytes).sum();
             self.ranges.push(KeyRange {
@@ -214,27 +166,125 @@ impl<'a, R: Row> SortedStream<'a, R> {
                     .map(|range| RowPiece::File(Arc::clone(&file), range))
                     .collect(),
                 range: range.within(partition, 1),
-                crowded: bytes / size_of::<R>() as u64 > rows / 2,
+                crowded: bytes > total / 2,
             });
         }
         Ok(())
     }
+}
+
+/// Sorts the rows of a partition, and returns them in batches.
+pub(crate) struct SortedStream<'a, R: Row> {
+    unsorted: Unsorted<'a>,
+    merger: Option<Merger>,
+    batch: Vec<R>,
+}
+
+impl<'a, R: Row> SortedStream<'a, R> {
+    pub(crate) fn new(
+        resources: &'a RunResources,
+        pieces: Vec<RowPiece<'a>>,
+        range: Option<Partitioner>,
+    ) -> SortedStream<'a, R> {
+        let all = KeyRange {
+            pieces,
+            range,
+            crowded: false,
+        };
+        SortedStream {
+            unsorted: Unsorted {
+                resources,
+                ranges: vec![all],
+                lease: None,
+            },
+            merger: None,
+            batch: Vec::new(),
+        }
+    }
+
+    /// The current batch, as loaded by [`SortedStream::advance`].
+    #[inline(always)]
+    pub(crate) fn batch(&self) -> &[R] {
+        &self.batch
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        self.unsorted.resources.progress.check()
+    }
+
+    /// Loads the next batch. Returns false if there are no more rows.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        self.check()?;
+        loop {
+            if let Some(merger) = &mut self.merger {
+                self.batch.resize(merger.rows(), R::zeroed());
+                let rows = merger.fill(bytemuck::cast_slice_mut(&mut self.batch))?;
+                self.batch.truncate(rows);
+                if rows > 0 {
+                    return Ok(true);
+                }
+                self.merger = None;
+            }
+            self.batch = Vec::new();
+            match self.unsorted.next() {
+                Next::Sort(key_range) => {
+                    self.batch = self.sort(key_range)?;
+                    return Ok(true);
+                }
+                Next::Cut(key_range, range) => self.cut(&key_range, range)?,
+                Next::Merge(key_range) => self.merger = Some(self.merge(&key_range)?),
+                Next::End => return Ok(false),
+            }
+        }
+    }
+
+    fn sort(&self, key_range: KeyRange<'a>) -> Result<Vec<R>> {
+        let mut loaded: Vec<Cow<'a, [R]>> = Vec::with_capacity(key_range.pieces.len());
+        for piece in key_range.pieces {
+            match piece {
+                RowPiece::Memory(bytes) => loaded.push(as_rows(bytes)),
+                RowPiece::File(file, range) => {
+                    let mut rows = vec![R::zeroed(); range.bytes as usize / size_of::<R>()];
+                    file.read(&range, bytemuck::cast_slice_mut(&mut rows))?;
+                    loaded.push(rows.into());
+                }
+            }
+        }
+        let pieces: Vec<&[R]> = loaded.iter().map(AsRef::as_ref).collect();
+        let progress = &self.unsorted.resources.progress;
+        gather_sorted(&pieces, key_range.range, &|| !progress.is_stopped()).ok_or(Error::Cancelled)
+    }
+
+    /// Returns a buffer for reading.
+    fn buffer(&self) -> Vec<R> {
+        vec![R::zeroed(); (self.unsorted.buffer() / size_of::<R>()).max(1)]
+    }
+
+    /// Cuts a range into smaller ranges, which are written to disk.
+    fn cut(&mut self, key_range: &KeyRange<'a>, range: Partitioner) -> Result<()> {
+        let (range, sink) = self.unsorted.begin_cut(key_range, range);
+        let mut emitter = Emitter::<R>::new(CUT, Rc::clone(&sink), range)?;
+        let mut buffer = self.buffer();
+        key_range.read(bytemuck::cast_slice_mut(&mut buffer), &mut |bytes| {
+            emitter.extend(as_rows(bytes).iter().copied())
+        })?;
+        emitter.flush()?;
+        self.unsorted.end_cut(&sink, range)
+    }
 
     /// Writes the rows of a range to disk as sorted runs, and merges them.
-    fn merge(&self, key_range: &KeyRange<'a, R>) -> Result<Merger<R>> {
-        let mut runs = SortedRuns::create(self.resources)?;
-        let capacity = (self.resources.shares.sort / 2) as usize / size_of::<R>();
+    fn merge(&self, key_range: &KeyRange<'a>) -> Result<Merger> {
+        let resources = self.unsorted.resources;
+        let mut runs = SortedRuns::create(RowShape::of::<R>(), resources)?;
+        let capacity = (resources.shares.sort / 2) as usize / size_of::<R>();
         let mut run: Vec<R> = Vec::with_capacity(capacity.max(1));
         let mut buffer = self.buffer();
-        let resources = self.resources;
-        self.read(key_range, &mut buffer, &mut |mut some| {
-            while !some.is_empty() {
-                let (now, later) = some.split_at(some.len().min(run.capacity() - run.len()));
-                run.extend_from_slice(now);
-                some = later;
+        key_range.read(bytemuck::cast_slice_mut(&mut buffer), &mut |bytes| {
+            for row in as_rows(bytes).iter() {
+                run.push(*row);
                 if run.len() == run.capacity() {
                     run.sort_unstable_by(order);
-                    runs.add(&run, resources)?;
+                    runs.add(bytemuck::cast_slice(&run), resources)?;
                     run.clear();
                 }
             }
@@ -242,52 +292,65 @@ impl<'a, R: Row> SortedStream<'a, R> {
         })?;
         if !run.is_empty() {
             run.sort_unstable_by(order);
-            runs.add(&run, resources)?;
+            runs.add(bytemuck::cast_slice(&run), resources)?;
         }
         drop((run, buffer));
         runs.merge(resources)
     }
 }
 
-/// Returns the pieces of one partition of a shuffle from the outputs of all tasks.
-pub(crate) fn pieces_of<'a, R: Row>(
-    contributions: &'a [Contribution],
+/// Returns bytes as rows, without a copy if they are aligned.
+fn as_rows<R: Row>(bytes: &[u8]) -> Cow<'_, [R]> {
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(rows) => Cow::Borrowed(rows),
+        Err(_) => Cow::Owned(bytemuck::allocation::pod_collect_to_vec(bytes)),
+    }
+}
+
+/// Returns the rows of `width` bytes of one partition of a shuffle.
+pub(crate) fn pieces_of<'a>(
+    source: RowSource<'a>,
     shuffle: &str,
+    width: usize,
     partition: usize,
-) -> Result<Vec<RowPiece<'a, R>>> {
+) -> Result<Vec<RowPiece<'a>>> {
     let mut pieces = Vec::new();
-    for contribution in contributions {
-        let port = &contribution.port;
-        let shape = port.check_shape(shuffle, size_of::<R>(), port.partitions);
-        if let (Some(file), false) = (&contribution.file, contribution.in_memory) {
-            shape.map_err(|error| file.corrupted(&error.to_string()))?;
-            for range in file.ranges(shuffle, partition)? {
-                pieces.push(RowPiece::File(Arc::clone(file), range));
+    match source {
+        RowSource::Tasks(contributions) => {
+            for contribution in contributions {
+                let port = &contribution.port;
+                let shape = port.check_shape(shuffle, width, port.partitions);
+                if let (Some(file), false) = (&contribution.file, contribution.in_memory) {
+                    shape.map_err(|error| file.corrupted(&error.to_string()))?;
+                    for range in file.ranges(shuffle, partition)? {
+                        pieces.push(RowPiece::File(Arc::clone(file), range));
+                    }
+                    continue;
+                }
+                shape?;
+                let chunks = port.chunks.iter().map(|chunk| chunk.partition(partition));
+                for bytes in chunks.filter(|bytes| !bytes.is_empty()) {
+                    pieces.push(RowPiece::Memory(whole_rows(shuffle, width, bytes)?));
+                }
             }
-            continue;
         }
-        shape?;
-        for chunk in &port.chunks {
-            let bytes = chunk.partition(partition);
-            if !bytes.is_empty() {
-                pieces.push(RowPiece::Memory(rows_of(shuffle, bytes)?));
+        RowSource::Buffers(buffers) => {
+            for bytes in buffers {
+                pieces.push(RowPiece::Memory(whole_rows(shuffle, width, bytes)?));
             }
         }
     }
     Ok(pieces)
 }
 
-/// Returns bytes as rows, without a copy if they are aligned.
-pub(crate) fn rows_of<'a, R: Row>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [R]>> {
-    if !bytes.len().is_multiple_of(size_of::<R>()) {
-        return Err(Error::TypeMismatch {
-            name: name.to_owned(),
-            found: format!("{} bytes", bytes.len()),
-            expected: format!("rows of {} bytes", size_of::<R>()),
-        });
+/// Fails if the bytes are not a whole number of rows.
+fn whole_rows<'a>(name: &str, width: usize, bytes: &'a [u8]) -> Result<&'a [u8]> {
+    if bytes.len().is_multiple_of(width) {
+        return Ok(bytes);
     }
-    Ok(match bytemuck::try_cast_slice(bytes) {
-        Ok(rows) => Cow::Borrowed(rows),
-        Err(_) => Cow::Owned(bytemuck::allocation::pod_collect_to_vec(bytes)),
+    Err(Error::TypeMismatch {
+        name: name.to_owned(),
+        found: format!("{} bytes", bytes.len()),
+        expected: format!("rows of {width} bytes"),
     })
 }

@@ -484,18 +484,31 @@ impl<T: TableRow> TableEmitter<T> {
         }
         self.has_batch = true;
         let columns = T::finish(&mut self.columns);
-        let encode = || -> std::result::Result<Vec<u8>, ArrowError> {
-            let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
-            let mut writer =
-                StreamWriter::try_new(Vec::with_capacity(self.bytes + 1024), &self.schema)?;
-            writer.write(&batch)?;
-            writer.into_inner()
-        };
-        let blob = encode().map_err(|error| Error::table(self.name.as_ref(), &error))?;
-        let (rows, bytes) = (self.rows, blob.len() as u64);
+        let (rows, bytes) = (self.rows, self.bytes);
         (self.rows, self.bytes) = (0, 0);
-        self.sink.add(&self.name, RowChunk::blob(blob), rows, bytes)
+        write_batch(&self.sink, &self.name, &self.schema, columns, rows, bytes)
     }
+}
+
+/// Encodes a batch of about `bytes` bytes, and adds it to a task's output. It is the same for all
+/// tables.
+fn write_batch(
+    sink: &TaskSink,
+    name: &str,
+    schema: &SchemaRef,
+    columns: Vec<ArrayRef>,
+    rows: u64,
+    bytes: usize,
+) -> Result<()> {
+    let encode = || -> std::result::Result<Vec<u8>, ArrowError> {
+        let batch = RecordBatch::try_new(Arc::clone(schema), columns)?;
+        let mut writer = StreamWriter::try_new(Vec::with_capacity(bytes + 1024), schema)?;
+        writer.write(&batch)?;
+        writer.into_inner()
+    };
+    let blob = encode().map_err(|error| Error::table(name.as_ref(), &error))?;
+    let bytes = blob.len() as u64;
+    sink.add(name, RowChunk::blob(blob), rows, bytes)
 }
 
 /// Decodes batches that a [`TableEmitter`] has encoded one after the other.

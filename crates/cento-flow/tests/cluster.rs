@@ -16,7 +16,10 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use cento_flow::{Flow, Progress, Registry, Shuffle, StageInput, Step, TaskLimits, TaskRows};
+use bytes::Bytes;
+use cento_flow::{
+    Flow, Progress, Registry, Shuffle, Stage, StageInput, Step, TaskLimits, TaskRows,
+};
 use proptest::prelude::*;
 use serde_json::json;
 use support::{Machine, RandomRows, flow, numbers, read_table, registry, table_bytes};
@@ -38,7 +41,7 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     let limits = |position: usize| limits(2 << 20, [0, 64 << 10, u64::MAX][position % 3]);
     let mut shuffles: BTreeMap<String, Vec<Vec<Vec<u8>>>> = BTreeMap::new();
     let mut tables: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
-    let mut states: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut states: BTreeMap<String, Bytes> = BTreeMap::new();
     for stage in flow.steps.iter().flat_map(Step::stages) {
         let name = &stage.name;
         let outputs: Vec<TaskRows> = match &stage.input {
@@ -88,10 +91,15 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
         }
         for (name, parts) in written {
             let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-            states.insert(
-                name.clone(),
-                registry.merge_states(&flow, &name, &parts).unwrap(),
-            );
+            // By a tree; later stages also add to the states of earlier ones.
+            let compact: Vec<Vec<u8>> = parts
+                .chunks(2)
+                .map(|some| registry.merge_states(&flow, &name, some, true).unwrap())
+                .collect();
+            let parts = compact.iter().map(Vec::as_slice);
+            let parts: Vec<&[u8]> = parts.chain(states.get(&name).map(AsRef::as_ref)).collect();
+            let merged = registry.merge_states(&flow, &name, &parts, false).unwrap();
+            states.insert(name.clone(), Bytes::from(merged));
         }
     }
     std::fs::create_dir_all(folder.join("tables")).unwrap();
@@ -141,7 +149,7 @@ fn a_cluster_writes_the_same_tables() {
 fn invalid_calls_are_refused() {
     let flow = flow(&[], Shuffle::default());
     let limits = limits(2 << 20, 0);
-    let nothing: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let nothing = BTreeMap::new();
     let registry = registry();
     assert!(
         registry
@@ -181,20 +189,26 @@ fn invalid_calls_are_refused() {
 }
 
 #[test]
-fn a_task_is_refused_if_its_input_does_not_fit_in_its_memory() {
-    let flow = flow(&[], Shuffle::default());
-    let rows = vec![0; 12 << 17];
-    let run = |memory: u64| {
-        let limits = limits(memory, 0);
-        let nothing: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-        registry().run_reduce(&flow, "summarise", 0, &[&rows], &nothing, &limits)
-    };
-    let error = run(2 << 20).map(|_| ()).unwrap_err();
+fn a_task_is_refused_if_its_states_do_not_fit_in_its_memory() {
+    let counters = json!({ "bytes": 3 << 20 });
+    let flow = Flow::new("counting")
+        .state("counters", "counters", counters)
+        .stage(Stage::map("count", vec![json!(1)]).writes("counters"))
+        .stage(Stage::map("read", vec![json!(1)]).reads("counters"));
+    let mut registry = Registry::new();
+    registry.map("count", |_| Ok(()));
+    registry.map("read", |_| Ok(()));
+    let nothing = BTreeMap::new();
+    let run =
+        |stage: &str, memory: u64| registry.run_map(&flow, stage, 0, &nothing, &limits(memory, 0));
+    let error = run("read", 2 << 20).map(|_| ()).unwrap_err();
     assert!(
-        error.to_string().contains("1572864 bytes of input"),
+        error.to_string().contains("3145728 bytes of states"),
         "{error}"
     );
-    assert!(run(4 << 20).is_ok());
+    assert!(run("read", 6 << 20).is_ok());
+    // What a task has not written to is not sent.
+    assert!(run("count", 2 << 20).unwrap().states().is_empty());
 }
 
 /// Pages with some of thirty chunks each.

@@ -13,6 +13,7 @@ fn shuffle(partitions: u32, small: bool) -> Shuffle {
     Shuffle {
         key_bits: small.then_some(20),
         partitions,
+        fixed: false,
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! cargo run --release -p cento-read --example read_speed -- \
-//!     [--list] [--threads N] [--helpers N] FILE…
+//!     [--list | --once] [--threads N] [--helpers N] FILE…
 //! ```
-//! `--list` prints the result for every record instead. `--threads` is the number of files to read
-//! at a time, `--helpers` the number of threads that decompress ahead of each of them. Without
-//! either, one core does everything.
+//! `--list` prints the result for every record instead. `--once` reads once, without decoding, and
+//! prints the number of records of each kind as JSON, for `bench/compare read`. `--threads` is the
+//! number of files to read at a time, `--helpers` the number of threads that decompress ahead of
+//! each of them. Without either, one core does everything.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -34,12 +35,13 @@ enum Mode {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut specs, mut settings) = (Vec::new(), Settings::default());
-    let (mut list, mut threads) = (false, 1);
+    let (mut list, mut once, mut threads) = (false, false, 1);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().unwrap_or_default().parse();
         match argument.as_str() {
             "--list" => list = true,
+            "--once" => once = true,
             "--threads" => threads = number()?,
             "--helpers" => settings.helpers = number()?,
             _ => specs.push(argument),
@@ -59,7 +61,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     // Three rounds each: in the first one, the files may not be in memory yet.
-    for mode in [[Mode::Read; 3], [Mode::Decode; 3]].concat() {
+    let modes = if once {
+        vec![Mode::Read]
+    } else {
+        [[Mode::Read; 3], [Mode::Decode; 3]].concat()
+    };
+    for mode in modes {
         let begin = Instant::now();
         let next = AtomicUsize::new(0);
         let sums = std::thread::scope(|scope| {
@@ -75,6 +82,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for (what, count) in sums.iter().flat_map(|sum| &sum.counts) {
             *counts.entry(what.clone()).or_default() += count;
+        }
+        if once {
+            let records: Vec<String> = (counts.iter())
+                .map(|(kind, count)| format!("{kind:?}: {count}"))
+                .collect();
+            println!("{{\"records\": {{{}}}}}", records.join(", "));
+            return Ok(());
         }
         let rate =
             |bytes: fn(&Sum) -> u64| sums.iter().map(bytes).sum::<u64>() as f64 / 1e6 / seconds;

@@ -53,6 +53,7 @@ mod measure;
 mod model;
 mod names;
 mod page_type;
+mod phrase;
 pub mod slope;
 mod view;
 

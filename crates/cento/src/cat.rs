@@ -1,6 +1,5 @@
 //! `cento cat`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use arrow_array::RecordBatch;
@@ -11,6 +10,8 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::command_error::CommandError;
+use crate::corpus_input::CorpusArguments;
+use crate::machine::ResourceArguments;
 use crate::output::{clean, clean_lines, print_data, say};
 use crate::why_main::WhyMain;
 
@@ -21,9 +22,8 @@ use crate::why_main::WhyMain;
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct CatArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// URL of the page
     #[arg(long, value_name = "URL", group = "which")]
     pub(crate) url: Option<String>,
@@ -45,12 +45,15 @@ pub(crate) struct CatArguments {
     /// One object.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
 }
 
 pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
-    let corpus = Corpus::open_partial(&arguments.corpus)?;
+    let located = arguments.corpus.locate(&arguments.resources)?;
+    let corpus = Corpus::open_partial(&located.path)?;
     let page_id = match (&arguments.url, arguments.id) {
-        (Some(url), _) => find(&corpus, url, arguments)?,
+        (Some(url), _) => find(&corpus, url, &located.name)?,
         (None, Some(id)) => id,
         (None, None) => {
             return Err(CommandError::usage(
@@ -61,7 +64,7 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
     };
     let Some(page) = corpus.page(page_id)? else {
         return Err(CommandError::missing(
-            format!("{} has no page {page_id}", arguments.corpus.display()),
+            format!("{} has no page {page_id}", located.name),
             "ids are in the column page_id of the pages table".to_owned(),
         ));
     };
@@ -99,14 +102,14 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// Returns the first page with this URL, as typed or in its canonical form.
-fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, CommandError> {
+fn find(corpus: &Corpus, url: &str, name: &str) -> Result<u64, CommandError> {
     let mut found = corpus.pages_at(url)?;
     if found.is_empty() {
         found = corpus.pages_at(PageUrl::new(url).canonical())?;
     }
     let Some((&first, others)) = found.split_first() else {
         return Err(CommandError::missing(
-            format!("{} has no page {url}", arguments.corpus.display()),
+            format!("{name} has no page {url}"),
             "use the URL as in the pages table, including the scheme".to_owned(),
         ));
     };

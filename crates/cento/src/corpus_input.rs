@@ -41,6 +41,22 @@ pub(crate) struct OpenedCorpus {
     _made: Vec<Originals>,
 }
 
+/// A corpus that a command shows.
+pub(crate) struct LocatedCorpus {
+    pub(crate) path: PathBuf,
+    /// What the user calls it.
+    pub(crate) name: String,
+    /// The temporary corpus, which is removed when this is dropped.
+    made: Option<Originals>,
+}
+
+impl LocatedCorpus {
+    /// Returns whether it was made for this command.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.made.is_some()
+    }
+}
+
 /// Another corpus that a corpus is compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct OtherCorpus<'a> {
@@ -62,6 +78,35 @@ impl CorpusArguments {
             refuse_reading()?;
         }
         self.open_with(None, &Parameters::default(), analysis)
+    }
+
+    /// Returns the corpus, or one that is made of the inputs.
+    pub(crate) fn locate(
+        &self,
+        resources: &ResourceArguments,
+    ) -> Result<LocatedCorpus, CommandError> {
+        if let [only] = self.inputs.as_slice()
+            && is_corpus(only)
+        {
+            refuse_all::<OriginalArguments>("the inputs of a corpus are already read")?;
+            refuse_all::<ResourceArguments>("they are for indexing inputs other than a corpus")?;
+            return Ok(LocatedCorpus {
+                path: PathBuf::from(only),
+                name: only.clone(),
+                made: None,
+            });
+        }
+        let made = Originals::open(
+            &self.inputs,
+            &self.reading,
+            &Parameters::default(),
+            resources,
+        )?;
+        Ok(LocatedCorpus {
+            path: made.made().map(Path::to_owned).unwrap_or_default(),
+            name: name_of(&self.inputs),
+            made: Some(made),
+        })
     }
 
     /// Opens the corpus and another one. Inputs are indexed with these parameters; text is selected

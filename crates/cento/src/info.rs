@@ -1,7 +1,6 @@
 //! `cento info`.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cento_find::{Error, FINDINGS, verify_findings};
@@ -12,7 +11,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_error::CommandError;
+use crate::command_line::refuse;
+use crate::corpus_input::{CorpusArguments, LocatedCorpus};
 use crate::index::tallies;
+use crate::machine::ResourceArguments;
 use crate::output::{Lines, clean, number, print_as, say_always, size, table};
 use crate::top::TopArguments;
 
@@ -22,9 +24,8 @@ use crate::top::TopArguments;
 /// corpus.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Verify the checksums
     ///
     /// Those of all tables, of findings and of the index for queries.
@@ -37,6 +38,8 @@ pub(crate) struct InfoArguments {
     /// One object.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
 }
 
 /// Counts of a site or a language.
@@ -48,10 +51,15 @@ struct Share {
 }
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, CommandError> {
+    let located = arguments.corpus.locate(&arguments.resources)?;
+    if located.is_temporary() {
+        refuse(&["verify"], "inputs other than a corpus have no checksums")?;
+    }
+    let path = &located.path;
     if arguments.verify {
-        let corpus = Corpus::verify(&arguments.corpus)?.into_iter();
-        let (_, findings) = verify_findings(&arguments.corpus.join(FINDINGS))?;
-        let query = QueryIndex::verify(&arguments.corpus)?.into_iter();
+        let corpus = Corpus::verify(path)?.into_iter();
+        let (_, findings) = verify_findings(&path.join(FINDINGS))?;
+        let query = QueryIndex::verify(path)?.into_iter();
         let corrupted = corpus.map(Error::from).chain(findings);
         let corrupted = corrupted.map(CommandError::from);
         let mut corrupted = corrupted.chain(query.map(CommandError::from));
@@ -62,13 +70,13 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, CommandError> {
             return Err(first);
         }
     }
-    let corpus = Corpus::open_partial(&arguments.corpus)?;
+    let corpus = Corpus::open_partial(path)?;
     let census = Census::take(&corpus)?;
-    let query = cento_query::summary(&arguments.corpus)?;
+    let query = cento_query::summary(path)?;
     let text = if arguments.json {
-        census.json(&corpus, arguments, query.as_ref())
+        census.json(&corpus, &located, arguments, query.as_ref())
     } else {
-        census.text(&corpus, arguments, query.as_ref())
+        census.text(&corpus, &located, arguments, query.as_ref())
     };
     print_as(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
@@ -114,12 +122,13 @@ impl Census {
     fn text(
         &self,
         corpus: &Corpus,
+        located: &LocatedCorpus,
         arguments: &InfoArguments,
         query: Option<&UpdatedIndex>,
     ) -> String {
         let manifest = corpus.manifest();
         let counts = manifest.counts();
-        let mut text = clean(&arguments.corpus.display().to_string()).into_owned();
+        let mut text = clean(&located.name).into_owned();
         text.push('\n');
         if !manifest.complete() {
             text.push_str(
@@ -135,9 +144,11 @@ impl Census {
         lines.add("text", size(counts.text_bytes));
         lines.add("words", number(counts.words));
         lines.add("chunks", number(counts.chunks));
-        let parts = manifest.parts.len() as u64;
-        let parts = format!("in {}", counted(parts, "part", "parts"));
-        lines.add_with("corpus", size(manifest.bytes_on_disk()), parts);
+        if !located.is_temporary() {
+            let parts = manifest.parts.len() as u64;
+            let parts = format!("in {}", counted(parts, "part", "parts"));
+            lines.add_with("corpus", size(manifest.bytes_on_disk()), parts);
+        }
         if let Some(query) = query {
             let pages = format!("of {}", counted(query.pages, "page", "pages"));
             lines.add_with("query index", size(query.bytes), pages);
@@ -186,6 +197,7 @@ impl Census {
     fn json(
         &self,
         corpus: &Corpus,
+        located: &LocatedCorpus,
         arguments: &InfoArguments,
         query: Option<&UpdatedIndex>,
     ) -> String {
@@ -198,14 +210,15 @@ impl Census {
                 })
                 .collect()
         };
+        let stored = (!located.is_temporary()).then(|| manifest.bytes_on_disk());
         let object = json!({
-            "corpus": arguments.corpus,
+            "corpus": located.name,
             "format": manifest.format,
             "complete": manifest.complete(),
             "verified": arguments.verify,
             "counts": manifest.counts(),
             "parts": manifest.parts.len(),
-            "corpus_bytes": manifest.bytes_on_disk(),
+            "corpus_bytes": stored,
             "query_index_bytes": query.map(|query| query.bytes),
             "query_index_pages": query.map(|query| query.pages),
             "sites": self.sites.len(),

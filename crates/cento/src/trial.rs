@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use cento_find::Findings;
 use cento_report::format::counted;
+use cento_store::Parameters;
 use cento_trial::{
     DISCOVERED_TABLE, InjectParams, InjectSummary, MutateParams, MutateSummary, TOLERATED_TABLE,
     ToleratedRow, inject, injection_figures, mutate, mutation_figures,
@@ -14,9 +14,10 @@ use clap::{Args, Subcommand};
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::{is_corpus, open_corpora};
+use crate::corpora::is_corpus;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
-use crate::originals::{OriginalArguments, Originals};
+use crate::originals::Originals;
 use crate::output::{number, print, table};
 
 /// Try out how much copying is found, and how much change it survives
@@ -49,9 +50,8 @@ and roc (true and false positives over thresholds).
 Example:
   cento trial inject crawl.cento --inject blog.jsonl --copies 100,250,1000,5000 --figures figures/")]
 pub(crate) struct InjectArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// The site to inject: a corpus, or anything that `cento index` reads
     #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
     pub(crate) inject: Vec<String>,
@@ -66,8 +66,6 @@ pub(crate) struct InjectArguments {
     /// Like --more-than, for files [default: as in `cento discover`]
     #[arg(long, value_name = "N")]
     pub(crate) files_more_than: Option<u64>,
-    #[command(flatten)]
-    pub(crate) originals: OriginalArguments,
     /// Write figures to this folder, as SVG and CSV
     ///
     /// Figures 1 to 3 of the paper, and the curve of true and false positives.
@@ -93,9 +91,8 @@ Example:
   cento synth -o paper --pages 100 --blog 4626 && cento index paper/blog.jsonl -o blog.cento
   cento trial mutate blog.cento --figures figures/")]
 pub(crate) struct MutateArguments {
-    /// The corpus: one site
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) runs: u32,
@@ -147,28 +144,28 @@ fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
     params.check()?;
     if let [only] = arguments.inject.as_slice()
         && is_corpus(only)
+        && arguments.corpus.is_corpus()
     {
-        arguments
-            .originals
-            .check_unused("if the site is a corpus")?;
+        let because = "if both are corpora";
+        arguments.corpus.reading.check_unused(because)?;
     }
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
+    let corpus = arguments
+        .corpus
+        .open_with(None, &Parameters::default(), &arguments.analysis)?;
+    let source = &corpus.source;
     let parameters = source
         .corpora()
         .first()
         .map(|corpus| corpus.parameters().clone());
     let site = Originals::open(
         &arguments.inject,
-        &arguments.originals,
+        &arguments.corpus.reading,
         &parameters.unwrap_or_default(),
         &arguments.analysis.resources,
     )?;
     site.check_outputs(&arguments.analysis.out)?;
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        inject(&source, &site.source, &params, workplace)
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+        inject(source, &site.source, &params, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
         arguments
@@ -176,12 +173,12 @@ fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
             .write(folder, &injection_figures(&findings)?)?;
     }
     if !arguments.analysis.export(&findings.table("discovered"))? {
-        print(&injection_summary(&findings)?)?;
+        print(&injection_summary(&corpus, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn injection_summary(findings: &Findings) -> Result<String, CommandError> {
+fn injection_summary(corpus: &OpenedCorpus, findings: &Findings) -> Result<String, CommandError> {
     let summary: InjectSummary = findings.summary()?;
     let mut cells = Vec::new();
     for row in findings.rows(DISCOVERED_TABLE)? {
@@ -196,7 +193,7 @@ fn injection_summary(findings: &Findings) -> Result<String, CommandError> {
         ]);
     }
     Ok(format!(
-        "A site of {}, copied into a corpus of {}\n{}findings: {}\n",
+        "A site of {}, copied into a corpus of {}\n{}{}",
         counted(summary.site_pages, "page", "pages"),
         counted(summary.pages, "page", "pages"),
         table(
@@ -210,7 +207,7 @@ fn injection_summary(findings: &Findings) -> Result<String, CommandError> {
             ],
             &cells
         ),
-        findings.path.display()
+        corpus.findings_line(findings)
     ))
 }
 
@@ -225,12 +222,9 @@ fn run_mutate(arguments: &MutateArguments) -> Result<ExitCode, CommandError> {
         neighbourhood_threshold: arguments.neighbourhood_threshold,
     };
     params.check()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        mutate(&source, &params, workplace)
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+        mutate(&corpus.source, &params, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
         arguments
@@ -238,12 +232,16 @@ fn run_mutate(arguments: &MutateArguments) -> Result<ExitCode, CommandError> {
             .write(folder, &mutation_figures(&findings, &params)?)?;
     }
     if !arguments.analysis.export(&findings.table("mutations"))? {
-        print(&mutation_summary(&findings, &params)?)?;
+        print(&mutation_summary(&corpus, &findings, &params)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn mutation_summary(findings: &Findings, params: &MutateParams) -> Result<String, CommandError> {
+fn mutation_summary(
+    corpus: &OpenedCorpus,
+    findings: &Findings,
+    params: &MutateParams,
+) -> Result<String, CommandError> {
     let summary: MutateSummary = findings.summary()?;
     let mut rows: Vec<ToleratedRow> = Vec::new();
     for row in findings.rows(TOLERATED_TABLE)? {
@@ -282,7 +280,7 @@ fn mutation_summary(findings: &Findings, params: &MutateParams) -> Result<String
     Ok(format!(
         "{} with {mean:.1} chunks on average; {} expert and {} blind labels; {}\n\
          Changes per page, relative to the average number of chunks, until the average score falls to \
-         its threshold ({} for pages, {} for the neighbourhood):\n{}findings: {}\n",
+         its threshold ({} for pages, {} for the neighbourhood):\n{}{}",
         counted(summary.pages, "page", "pages"),
         number(summary.expert),
         number(summary.blind),
@@ -290,6 +288,6 @@ fn mutation_summary(findings: &Findings, params: &MutateParams) -> Result<String
         params.page_threshold,
         params.neighbourhood_threshold,
         table(&["changes", "pages", "mean", "ratio"], &cells),
-        findings.path.display()
+        corpus.findings_line(findings)
     ))
 }

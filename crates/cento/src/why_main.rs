@@ -116,7 +116,7 @@ impl WhyMain {
                 let reasons: Vec<Value> = block
                     .reasons
                     .iter()
-                    .map(|(name, value, change)| json!({"evidence": name, "value": value, "change": change}))
+                    .map(|(evidence, change)| json!({"evidence": evidence, "change": change}))
                     .collect();
                 json!({
                     "kept": block.kept, "score": block.score, "least": block.least,
@@ -138,14 +138,10 @@ fn decided(block: &ExplainedBlock) -> String {
     let reasons: Vec<String> = block
         .reasons
         .iter()
-        .map(|(name, value, change)| {
+        .map(|(evidence, change)| {
             let sign = if *change < 0 { '-' } else { '+' };
             let size = change.unsigned_abs();
-            format!(
-                "{name} = {value} ({sign}{}.{:02})",
-                size / 1000,
-                size % 1000 / 10
-            )
+            format!("{evidence} ({sign}{}.{:02})", size / 1000, size % 1000 / 10)
         })
         .collect();
     format!("needs more than {}: {}", block.least, reasons.join(", "))

@@ -332,6 +332,37 @@ fn every_analysis_reads_inputs_as_the_corpus_of_the_same_inputs() {
                 "{direct:?}"
             );
         }
+        for more in [
+            &["info"][..],
+            &["cat", "--id", "0"],
+            &[
+                "trial",
+                "inject",
+                "--inject",
+                "draft.txt",
+                "--copies",
+                "2,3",
+            ],
+            &["trial", "mutate", "--runs", "1"],
+        ] {
+            let verbs = if more[0] == "trial" { 2 } else { 1 };
+            let (verb, options) = more.split_at(verbs);
+            let direct = [verb, &[input], options, fields].concat();
+            let indexed = [verb, &[corpus], options].concat();
+            let without_name = |text: String, name: &str| {
+                let stored = ["findings: ", "These results are not kept", "  corpus "];
+                text.lines()
+                    .filter(|line| !stored.iter().any(|start| line.starts_with(start)))
+                    .filter(|line| *line != name)
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(
+                without_name(sandbox.succeed(&direct), input),
+                without_name(sandbox.succeed(&indexed), corpus),
+                "{direct:?}"
+            );
+        }
         let direct = [&["query", input, "draft.txt", "--json"][..], fields].concat();
         assert_eq!(
             sandbox.succeed(&direct),

@@ -34,15 +34,15 @@ fn sandbox() -> Sandbox {
 
 const WRONG: &[&[&str]] = &[
     // Data or nothing where a corpus is expected.
-    &["info", "train"],
-    &["info", "my texts"],
-    &["info", "pages.jsonl"],
-    &["info", "crwl.cento"],
-    &["info", "crawl"],
-    &["info", "nothing-like-it.cento"],
-    &["info", "empty"],
-    &["info", "-"],
-    &["info", "my.labels"],
+    &["report", "train"],
+    &["report", "my texts"],
+    &["report", "pages.jsonl"],
+    &["report", "crwl.cento"],
+    &["report", "crawl"],
+    &["report", "nothing-like-it.cento"],
+    &["report", "empty"],
+    &["report", "-"],
+    &["report", "my.labels"],
     &["serve", "crawl.cent"],
     // A corpus where inputs are expected.
     &["index", "crawl.cento", "-o", "new.cento"],

@@ -277,6 +277,7 @@ pub fn flow(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Flow {
 /// all rows.
 fn in_order() -> cento_flow::Shuffle {
     cento_flow::Shuffle {
+        fixed: true,
         partitions: 1,
         ..cento_flow::Shuffle::default()
     }

@@ -1,9 +1,6 @@
-//! The sources of chunks: the text, the table of chunks, or a file of rows.
-
-use std::path::Path;
+//! The sources of chunks: the text, or the table of chunks.
 
 use cento_fingerprint::ChunkHash;
-use cento_flow::{TableRow, table_row};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::normal::{Normalisation, normalise};
 use serde::{Deserialize, Serialize};
@@ -11,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::error::{Error, Result};
-use crate::tables;
 
 /// Cuts texts into chunks as `cento index` does.
 pub(super) struct ChunkCutter {
@@ -45,23 +41,12 @@ impl ChunkCutter {
     }
 }
 
-table_row! {
-    /// A chunk of a page, in a file of rows.
-    pub struct ChunkPageRow {
-        /// The 64-bit hash of the chunk.
-        pub chunk: u64,
-        /// The number of the page.
-        pub page: u32,
-    }
-}
-
 /// The chunks that one task reads.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CutTask {
     Text(TextTask),
     Chunks(ChunkTask),
-    Rows { file: String, row_group: usize },
 }
 
 /// Returns the tasks that read all chunks of a kind: from the table of chunks, if it stores them.
@@ -83,30 +68,4 @@ pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>>
     }
     let tasks = source.text_tasks().into_iter();
     Ok(tasks.map(|task| json!({ "text": task })).collect())
-}
-
-/// Returns the tasks that read a file of rows.
-pub(super) fn row_tasks(file: &Path) -> Result<Vec<Value>> {
-    let groups = tables::open(file)?.metadata().num_row_groups();
-    let task = |row_group| CutTask::Rows {
-        file: file.display().to_string(),
-        row_group,
-    };
-    Ok((0..groups).map(|group| json!(task(group))).collect())
-}
-
-/// Calls `each` with batches of rows of one row group.
-pub(super) fn read_rows<E: From<Error>>(
-    file: &Path,
-    row_group: usize,
-    mut each: impl FnMut(Vec<ChunkPageRow>) -> std::result::Result<(), E>,
-) -> std::result::Result<(), E> {
-    let reader = tables::open(file)?
-        .with_row_groups(vec![row_group])
-        .with_batch_size(1 << 14);
-    for batch in tables::batches_of(file, reader)? {
-        let rows = ChunkPageRow::read(&batch?);
-        each(rows.map_err(|error| Error::corrupted(file, error.to_string()))?)?;
-    }
-    Ok(())
 }

@@ -10,8 +10,6 @@
 //! The paper counts pairs coarsely in one large array. Here pairs are first partitioned by their
 //! left page (`stages`), and then counted coarsely page by page in the cache (`strip`).
 
-#[doc(hidden)]
-pub mod bench;
 mod cut;
 pub(crate) mod overlap_rows;
 pub(crate) mod page_order;
@@ -128,7 +126,7 @@ pub fn run(
         || {
             let mut registry = Registry::new();
             let order = match params.unit {
-                Unit::Pages => PageOrder::of(source)?,
+                Unit::Pages => PageOrder::shared(source, &workplace.findings)?,
                 Unit::Host | Unit::Domain => PageOrder::default(),
             };
             stages::register_reading(&mut registry, source, params, &Arc::new(order));
@@ -228,6 +226,7 @@ fn plan_for(
 /// Adds the shuffles and states between chunks and pairs of numbers.
 fn counting(flow: Flow, plan: CountingPlan) -> Flow {
     let strips = Shuffle {
+        fixed: true,
         key_bits: None,
         partitions: plan.strips,
     };
@@ -245,10 +244,10 @@ fn counting(flow: Flow, plan: CountingPlan) -> Flow {
         )
 }
 
-/// Declares the states of counting at the first stage: states are allocated when they are first
+/// Reserves the states of counting at the first stage: states are allocated when they are first
 /// used, and later the memory may be full of rows, which are not evicted for states.
 fn opening(stage: Stage) -> Stage {
-    stage.writes(state::RESERVE)
+    stage.reserves(state::RESERVE)
 }
 
 /// Adds the stages between chunks and pairs of numbers.
@@ -277,8 +276,8 @@ fn with_originals(flow: Flow, source: &CorpusPages) -> Flow {
         .stage(
             opening(Stage::map(stage::TEXTS, source.page_tasks()))
                 .with(source.identity())
-                .writes(names::NAMED)
-                .writes(state::COPIES)
+                .reserves(names::NAMED)
+                .reserves(state::COPIES)
                 .writes(shuffle::BY_TEXT),
         )
         .stage(
@@ -316,8 +315,8 @@ fn flow(source: &CorpusPages, params: &OverlapParams, plan: CountingPlan) -> Res
             .stage(
                 opening(Stage::map(stage::NAMES_OF_SERVERS, source.page_tasks()))
                     .with(source.identity())
-                    .writes(names::NAMED)
-                    .writes(state::SERVERS)
+                    .reserves(names::NAMED)
+                    .reserves(state::SERVERS)
                     .writes(shuffle::BY_SERVER),
             )
             .stage(

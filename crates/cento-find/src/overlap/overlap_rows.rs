@@ -28,16 +28,6 @@ impl HashPage {
             page,
         }
     }
-
-    /// Returns a row with a 64-bit hash, for inputs that have no longer ones.
-    #[inline(always)]
-    pub(crate) fn short(hash: u64, page: u32) -> HashPage {
-        HashPage {
-            high: hash,
-            low: 0,
-            page,
-        }
-    }
 }
 
 impl Row for HashPage {

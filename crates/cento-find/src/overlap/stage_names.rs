@@ -11,7 +11,6 @@ pub(super) mod stage {
     pub(in super::super) const NAMES_OF_SERVERS: &str = "names of servers";
     pub(in super::super) const NUMBER_SERVERS: &str = "number servers";
     pub(in super::super) const CUT: &str = "cut";
-    pub(in super::super) const ROWS: &str = "rows";
     pub(in super::super) const SPREAD: &str = "spread";
     pub(in super::super) const COUNT: &str = "count";
     pub(in super::super) const SUM: &str = "sum";
@@ -24,7 +23,6 @@ pub(super) mod stage {
     pub(in super::super) const WRITE: &str = "write";
     pub(in super::super) const NAME_COMMON: &str = "name common";
     pub(in super::super) const WRITE_COMMON: &str = "write common";
-    pub(in super::super) const SUM_NUMBERS: &str = "sum numbers";
     pub(in super::super) const COLLAPSE_RANKS: &str = "collapse ranks";
     pub(in super::super) const SHARED: &str = "shared";
     pub(in super::super) const SIGN: &str = "sign";

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Context, Emitter, Groups, Registry, Row, StageError};
 use serde::{Deserialize, Serialize};
 
-use super::cut::{ChunkCutter, CutTask, read_rows};
+use super::cut::{ChunkCutter, CutTask};
 use super::overlap_rows::{
     CommonChunk, Contender, HashPage, PageCounts, PairCount, Posting, Reserve,
 };
@@ -31,7 +31,6 @@ use super::spilled_lists::SpilledLists;
 use super::stage_names::{counter, shuffle, stage, state};
 use super::strip::{Effort, Strip};
 use crate::corpus_pages::CorpusPages;
-use crate::error::Error;
 use crate::numbers::{Numbers, UNSET};
 
 /// The most strips per thread.
@@ -186,22 +185,7 @@ pub(super) fn register_reading(
                     }
                 })
             }
-            CutTask::Rows { .. } => Err(Error::Bug("a task of rows for a corpus".into()).into()),
         }
-    });
-}
-
-/// Registers the stage that reads a file of rows in place of a corpus.
-pub(super) fn register_rows(registry: &mut Registry) {
-    registry.map(stage::ROWS, |context| {
-        let mut rows = context.shuffle::<HashPage>(shuffle::BY_CHUNK)?;
-        let CutTask::Rows { file, row_group } = context.task()? else {
-            return Err(Error::Bug("a task that is not of rows".into()).into());
-        };
-        read_rows::<StageError>(file.as_ref(), row_group, |batch| {
-            let batch = batch.into_iter();
-            Ok(rows.extend(batch.map(|row| HashPage::short(row.chunk, row.page)))?)
-        })
     });
 }
 

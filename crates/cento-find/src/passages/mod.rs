@@ -121,7 +121,7 @@ pub fn run(
                 PairChoice::Of(url) => Chosen::Of(pairs::page_of_url(source, url)?),
                 PairChoice::Listed(_) => pairs::pages_of_pairs(source, listed)?,
             };
-            let order = Arc::new(PageOrder::of(source)?);
+            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
             let flow = flow(source, params, workplace)?;
             let mut registry = Registry::new();
             registry.state::<Reserve>(Reserve::KIND);
@@ -185,9 +185,9 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
         .stage(
             Stage::map(stage::TEXTS, source.page_tasks())
                 .with(json!({ "source": source.identity(), "params": params }))
-                .writes(state::RESERVE)
-                .writes(names::NAMED)
-                .writes(state::COPIES)
+                .reserves(state::RESERVE)
+                .reserves(names::NAMED)
+                .reserves(state::COPIES)
                 .writes(shuffle::BY_TEXT),
         )
         .stage(Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT).writes(state::COPIES));

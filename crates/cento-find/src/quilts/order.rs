@@ -6,12 +6,14 @@
 //! that of a fetch; it is not part of the order.
 
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
+use bytes::Bytes;
 use cento_flow::{StageError, State};
 use cento_text::date::latest;
 use serde_json::Value;
 
+use crate::page_minima::PageMinima;
 use crate::precedence::{DatedBy, Precedence};
 
 /// Dates are shifted by this many milliseconds, about 73 million years, so that dates before 1970
@@ -19,8 +21,6 @@ use crate::precedence::{DatedBy, Precedence};
 const SHIFT: i64 = 1 << 61;
 /// The date of an undated page.
 const UNDATED: u64 = (1 << 62) - 1;
-/// Keys that are written or read together.
-const BATCH: usize = 1 << 13;
 
 /// The key of a page; lower keys come first.
 pub(super) fn key(precedence: &Precedence, dated_by: Option<DatedBy>) -> u64 {
@@ -37,14 +37,12 @@ pub(super) fn key(precedence: &Precedence, dated_by: Option<DatedBy>) -> u64 {
 
 /// The key of each page: a broadcast state.
 pub(super) struct DateOrder {
-    keys: Vec<AtomicU64>,
+    keys: PageMinima<AtomicU64>,
 }
 
 impl DateOrder {
     pub(super) fn set(&self, page: u32, key: u64) {
-        if let Some(slot) = self.keys.get(page as usize) {
-            slot.fetch_min(key, Ordering::Relaxed);
-        }
+        self.keys.set(page, key);
     }
 
     /// The rank of a page: lower ones come first.
@@ -56,8 +54,7 @@ impl DateOrder {
     /// The key of a page; the largest if none was set.
     #[inline]
     pub(super) fn get(&self, page: u32) -> u64 {
-        let slot = self.keys.get(page as usize);
-        slot.map_or(u64::MAX, |slot| slot.load(Ordering::Relaxed))
+        self.keys.get(page)
     }
 }
 
@@ -67,10 +64,8 @@ fn pages_of(parameters: &Value) -> u64 {
 
 impl State for DateOrder {
     fn create(parameters: &Value) -> Result<DateOrder, StageError> {
-        let keys = std::iter::repeat_with(|| AtomicU64::new(u64::MAX));
-        Ok(DateOrder {
-            keys: keys.take(pages_of(parameters) as usize).collect(),
-        })
+        let keys = PageMinima::dense(pages_of(parameters));
+        Ok(DateOrder { keys })
     }
 
     fn weight(parameters: &Value) -> u64 {
@@ -78,28 +73,23 @@ impl State for DateOrder {
     }
 
     fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
-        let mut bytes = vec![0; BATCH * 8];
-        for batch in self.keys.chunks(BATCH) {
-            let bytes = bytes.get_mut(..batch.len() * 8).unwrap_or_default();
-            other.read_exact(bytes)?;
-            for (slot, key) in batch.iter().zip(bytes.chunks_exact(8)) {
-                let key = u64::from_le_bytes(key.try_into().unwrap_or([u8::MAX; 8]));
-                slot.fetch_min(key, Ordering::Relaxed);
-            }
-        }
-        Ok(())
+        self.keys.absorb(other)
     }
 
     fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(BATCH * 8);
-        for batch in self.keys.chunks(BATCH) {
-            bytes.clear();
-            for slot in batch {
-                bytes.extend(slot.load(Ordering::Relaxed).to_le_bytes());
-            }
-            output.write_all(&bytes)?;
-        }
-        Ok(())
+        self.keys.write(output)
+    }
+
+    fn sparse(parameters: &Value) -> Result<DateOrder, StageError> {
+        let keys = PageMinima::sparse(pages_of(parameters));
+        Ok(DateOrder { keys })
+    }
+
+    const HAS_VIEW: bool = true;
+
+    fn view(parameters: &Value, bytes: Bytes) -> Option<DateOrder> {
+        let keys = PageMinima::view(pages_of(parameters), bytes)?;
+        Some(DateOrder { keys })
     }
 }
 

@@ -190,6 +190,7 @@ fn flow(
 ) -> Flow {
     // There are few rows.
     let one = Shuffle {
+        fixed: true,
         partitions: 1,
         ..Shuffle::default()
     };

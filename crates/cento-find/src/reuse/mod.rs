@@ -151,7 +151,7 @@ pub fn run(
         source,
         || {
             let mut registry = Registry::new();
-            let order = Arc::new(PageOrder::of(source)?);
+            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
             stages::register_reading(&mut registry, source, params, &order);
             stages::register_counting(&mut registry, &temp(workplace)?);
             stages::register_tally(&mut registry, source);
@@ -190,6 +190,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         boundary: stages::boundary(source, params),
     });
     let by_strip = Shuffle {
+        fixed: true,
         key_bits: None,
         partitions: strips,
     };
@@ -220,15 +221,15 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     for name in state::NUMBERS {
         flow = flow.state(name, Numbers::KIND, json!({ "pages": width }));
     }
-    // The first stage declares all states: states are allocated when they are first used, and later
-    // the memory may be full of rows, which are not evicted for states.
+    // States are allocated when they are first used, and later the memory may be full of rows,
+    // which are not evicted for states.
     let mut hosts = Stage::map(stage::HOSTS, source.page_tasks())
         .with(source.identity())
         .writes(shuffle::BY_HOST_NAME)
-        .writes(state::COPIES)
-        .writes(state::RESERVE);
+        .reserves(state::COPIES)
+        .reserves(state::RESERVE);
     for name in state::NUMBERS {
-        hosts = hosts.writes(name);
+        hosts = hosts.reserves(name);
     }
     let with_categories = |mut stage: Stage, adds: fn(Stage, &str) -> Stage| {
         for category in Category::ALL {
@@ -236,7 +237,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         }
         stage
     };
-    let hosts = with_categories(hosts, |stage, name| stage.writes(name));
+    let hosts = with_categories(hosts, |stage, name| stage.reserves(name));
     let count = Stage::reduce(stage::COUNT, shuffle::BY_STRIP)
         .with(plan.clone())
         .reads(state::RESERVE)

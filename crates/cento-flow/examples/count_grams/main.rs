@@ -1,5 +1,5 @@
 //! The benchmark of the engine: counts the pages of each gram in a Parquet file of (gram, page)
-//! rows. `bench/flow.py` compares it with DuckDB.
+//! rows. `bench/compare grams` compares it with DuckDB.
 //!
 //! ```sh
 //! cargo run --release -p cento-flow --example count_grams -- make rows.parquet 1000000

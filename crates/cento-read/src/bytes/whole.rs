@@ -2,9 +2,9 @@
 //!
 //! An inflater that can stop after any byte is slower on every byte. Nearly all members of an
 //! archive are small and completely in the buffer. libdeflate decompresses them in a single call,
-//! which takes about two thirds of the time (`bench/run read`). Only its C interface returns where
-//! a member ends, so this module has `unsafe` code. A member that cannot be
-//! decompressed here is left to the incremental inflater, which also reports the error.
+//! which takes about two thirds of the time (`bench/compare limits`). Only its C interface returns
+//! where a member ends, so this module has `unsafe` code. A member that cannot be decompressed here
+//! is left to the incremental inflater, which also reports the error.
 #![expect(
     unsafe_code,
     reason = "only the C interface of libdeflate returns the end of a member"

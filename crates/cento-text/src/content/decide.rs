@@ -8,8 +8,8 @@
 //!    a page that looks like no other, where all probabilities are low. On an article about which
 //!    the model and the article method agree for the most part, the method decides about the rest.
 //!    In threads and lists, a block follows its counterparts in similar siblings.
-//! 4. **Copies**: in threads and on product pages, a text that occurs again is kept once: quoted
-//!    posts, and descriptions that are repeated for small screens.
+//! 4. **Copies**: in threads and on the pages of products and services, a text that occurs again is
+//!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
 use super::model::{self, CERTAIN, EvidenceRow, chance};
@@ -75,8 +75,8 @@ impl BlockDecision {
 /// numbers below were chosen by cross-validation on the pages of the fit.
 fn share(page_type: PageType) -> u32 {
     match page_type {
-        PageType::Article => 70,
         PageType::Product => 65,
+        PageType::Article => 60,
         PageType::Thread => 55,
         PageType::Service => 40,
         PageType::Documentation | PageType::Listing => 25,
@@ -102,10 +102,10 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// The article method is trusted with a page that is an article with at least this probability, in
 /// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
 /// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
-/// not strongly disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
+/// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
 const TRUSTED_TYPE: u64 = 60;
 const TRUSTED_AGREEMENT: u64 = 70;
-const TRUSTED_SHARE: u32 = 10;
+const TRUSTED_SHARE: u32 = 50;
 
 /// One in this many blocks, and at least one, is among the best of a page.
 const BEST_PART: usize = 50;
@@ -141,7 +141,10 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
     ) {
         follow_siblings(view, &mut decisions);
     }
-    if matches!(page_type, PageType::Thread | PageType::Product) {
+    if matches!(
+        page_type,
+        PageType::Thread | PageType::Product | PageType::Service
+    ) {
         remove_copies(view, &hidden, &mut decisions);
     }
     decisions

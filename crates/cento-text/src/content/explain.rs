@@ -5,6 +5,7 @@ use super::decide::{BlockDecision, ContentRule, decide};
 use super::features::BlockWalk;
 use super::model::{self, CERTAIN, EvidenceRow};
 use super::page_type::RecognisedType;
+use super::phrase::phrase;
 use super::view::PageView;
 use crate::html::{Extract, Tag};
 use std::ops::Range;
@@ -36,9 +37,9 @@ pub struct ExplainedBlock {
     pub least: u32,
     /// The rule that removed it regardless of its score.
     pub rule: Option<ContentRule>,
-    /// The evidence that changed the score most: its name, its value, and by how much it changed
-    /// the log-odds, in thousandths. The largest change comes first.
-    pub reasons: Vec<(String, i16, i32)>,
+    /// The evidence that changed the score most, in words, and by how much it changed the log-odds,
+    /// in thousandths. The largest change comes first.
+    pub reasons: Vec<(String, i32)>,
 }
 
 /// Explains the decisions about a page that has an outline.
@@ -83,7 +84,7 @@ fn explained(
     range: Range<usize>,
     tag: Tag,
     decision: BlockDecision,
-    reasons: Vec<(String, i16, i32)>,
+    reasons: Vec<(String, i32)>,
 ) -> ExplainedBlock {
     let thousandths = |chance: u32| chance * 1000 / CERTAIN;
     ExplainedBlock {
@@ -97,7 +98,7 @@ fn explained(
     }
 }
 
-fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i16, i32)> {
+fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i32)> {
     let mut changes = [0; 256];
     model::BLOCKS.contributions(row, &mut changes);
     let mut order: Vec<usize> = (0..names.len()).collect();
@@ -111,13 +112,9 @@ fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i16, i32)> {
         .filter_map(|feature| {
             let value = *row.as_slice().get(feature)?;
             let change = *changes.get(feature)?;
-            (change != 0).then(|| {
-                (
-                    names.get(feature).cloned().unwrap_or_default(),
-                    value,
-                    change,
-                )
-            })
+            let name = names.get(feature)?;
+            let words = phrase(name, value).unwrap_or_else(|| format!("{name}: {value}"));
+            (change != 0).then_some((words, change))
         })
         .collect()
 }

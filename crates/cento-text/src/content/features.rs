@@ -271,7 +271,7 @@ struct PathElement {
 }
 
 /// The share for a sign that no element on the path has.
-const NO_SIGN: u16 = 2000;
+pub(super) const NO_SIGN: u16 = 2000;
 
 /// Walks over the blocks of a page in order and writes the evidence about each.
 pub(super) struct BlockWalk<'v, 'a> {
@@ -445,21 +445,21 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         sink.put("", "earlier copies", copy.into());
         sink.put("", "heading level", heading_level(block.tag).into());
         for (tag, name) in [
-            (Tag::P, "p"),
-            (Tag::Li, "li"),
-            (Tag::Pre, "pre"),
-            (Tag::Div, "div"),
+            (Tag::P, "<p>"),
+            (Tag::Li, "<li>"),
+            (Tag::Pre, "<pre>"),
+            (Tag::Div, "<div>"),
         ] {
             sink.put("is", name, i64::from(block.tag == tag));
         }
         sink.put(
             "is",
-            "cell",
+            "a table cell",
             i64::from(matches!(block.tag, Tag::Td | Tag::Th | Tag::Dd | Tag::Dt)),
         );
         sink.put(
             "is",
-            "option",
+            "a form control",
             i64::from(matches!(
                 block.tag,
                 Tag::Option | Tag::Select | Tag::Textarea

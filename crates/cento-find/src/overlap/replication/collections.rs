@@ -189,6 +189,7 @@ fn common_folder<'a>(one: &'a str, other: &str) -> &'a str {
 pub(super) fn with_collections(flow: Flow, source: &CorpusPages) -> Flow {
     // One partition, because merging depends on the order of all rows.
     let in_order = Shuffle {
+        fixed: true,
         partitions: 1,
         key_bits: Some(64),
     };

@@ -154,7 +154,7 @@ pub fn replication(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<F
             check_memory(source, workplace)?;
             let budget = MemoryBudget::new(workplace.memory, workplace.threads)?;
             let sorting = budget.take(kept * PageOrder::BYTES_TO_SORT, "the order of pages")?;
-            let order = Arc::new(PageOrder::of(source)?);
+            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
             drop(sorting);
             let _order = budget.take(kept * PageOrder::BYTES_PER_PAGE, "the order of pages")?;
             let (found, widest) = find(source, &notions, stages::HOT, &order, &budget, workplace)?;

@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cento_flow::{
-    Bitmap, Context, Flow, Groups, Registry, Stage, StageError, TableName, table_row,
+    Bitmap, Context, Flow, Groups, Registry, Shuffle, Stage, StageError, TableName, table_row,
 };
 use serde_json::json;
 
@@ -371,7 +371,13 @@ pub(super) fn flow(
     let pages = bits(plan.width);
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     let numbers = json!({ "pages": source.kept() });
+    // Chunks are numbered by partition.
+    let by_chunk = Shuffle {
+        fixed: true,
+        ..Shuffle::default()
+    };
     let flow = counting(Flow::new("replicas"), plan)
+        .shuffle_with(shuffle::BY_CHUNK, by_chunk)
         .shuffle(shuffle::BY_TEXT)
         .shuffle_of_numbers(BY_PAGE, pages)
         .shuffle(BY_SIGNATURE)
@@ -392,10 +398,10 @@ pub(super) fn flow(
         .stage(
             opening(Stage::map(stage::TEXTS, source.page_tasks()))
                 .with(source.identity())
-                .writes(state::COPIES)
-                .writes(GROUPED)
-                .writes(HOT_COUNTS)
-                .writes(SET_OF)
+                .reserves(state::COPIES)
+                .reserves(GROUPED)
+                .reserves(HOT_COUNTS)
+                .reserves(SET_OF)
                 .writes(shuffle::BY_TEXT),
         )
         .stage(

@@ -1,6 +1,6 @@
 """Runs one peer on a JSON Lines file, as its documentation shows, and lists the duplicates it finds; word 5-grams, threshold 0.8.
 
-    peer_copies.py PEER TEXTS.jsonl PAIRS.tsv WORK-FOLDER
+    copies.py PEER TEXTS.jsonl PAIRS.tsv WORK-FOLDER
 
 Writes a line for each pair that the peer reports: a page, and the page of which it is a duplicate. For peers that report classes, each page is paired
 with the first of its class.
@@ -25,32 +25,58 @@ def shingles(text):
     return {" ".join(words[at : at + 5]) for at in range(max(1, len(words) - 4))}
 
 
-def datasketch(path, _):
-    from datasketch import MinHash, MinHashLSH
+def sketches(path, work):
+    """The sketches of all texts, made in two processes: `work` gets a list of (url, text)."""
+    import multiprocessing
 
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=128)
-    for url, text in lines(path):
+    documents = list(lines(path))
+    parts = [documents[at : at + 64] for at in range(0, len(documents), 64)]
+    with multiprocessing.Pool(2) as pool:
+        for part, made in zip(parts, pool.imap(work, parts)):
+            yield from zip((url for url, _ in part), made)
+
+
+def datasketch_part(documents):
+    from datasketch import MinHash
+
+    made = []
+    for _, text in documents:
         sketch = MinHash(num_perm=128)
         sketch.update_batch([shingle.encode() for shingle in shingles(text)])
+        made.append(sketch)
+    return made
+
+
+def datasketch(path, _):
+    from datasketch import MinHashLSH
+
+    index, known = MinHashLSH(threshold=THRESHOLD, num_perm=128), {}
+    for url, sketch in sketches(path, datasketch_part):
         for other in index.query(sketch):
-            yield url, other
+            if known[other].jaccard(sketch) >= THRESHOLD:
+                yield url, other
         index.insert(url, sketch)
+        known[url] = sketch
+
+
+def rensa_part(documents):
+    from rensa import RMinHash
+
+    return RMinHash.from_token_sets([list(shingles(text)) for _, text in documents], num_perm=128, seed=42)
 
 
 def rensa(path, _):
-    from rensa import RMinHash, RMinHashLSH
+    from rensa import RMinHashLSH
 
     index = RMinHashLSH(threshold=THRESHOLD, num_perm=128, num_bands=16)
-    urls, sketches = [], []
-    for number, (url, text) in enumerate(lines(path)):
-        sketch = RMinHash(num_perm=128, seed=42)
-        sketch.update(list(shingles(text)))
+    urls, known = [], []
+    for number, (url, sketch) in enumerate(sketches(path, rensa_part)):
         for other in index.query(sketch):
-            if sketches[other].jaccard(sketch) >= THRESHOLD:
+            if known[other].jaccard(sketch) >= THRESHOLD:
                 yield url, urls[other]
         index.insert(number, sketch)
         urls.append(url)
-        sketches.append(sketch)
+        known.append(sketch)
 
 
 def gaoya(path, _):

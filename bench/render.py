@@ -1,0 +1,204 @@
+"""Writes tables and figures from the results of `bench/compare`: between the markers of docs/BENCHMARKS.md and README.md, and into docs/figures.
+
+A block begins with `<!-- compare: NAME -->` and ends with `<!-- /compare -->`. What stands between them is replaced; the rest is written by hand.
+"""
+
+import json
+import re
+
+import figure
+from table import best, cells, markdown_of, ratio, seconds, times  # noqa: F401
+
+BLOCK = re.compile(r"(<!-- compare: ([a-z-]+) -->\n).*?(<!-- /compare -->)", re.DOTALL)
+
+
+def load(folder, parts):
+    return {part: json.loads((folder / f"{part}.json").read_text()) for part in parts if (folder / f"{part}.json").exists()}
+
+
+def provenance(result):
+    """Where and when a part was measured."""
+    machine, versions = result["machine"], dict(result["versions"])
+    own = f"cento {versions.pop('cento')}, rustc {versions.pop('rustc')}, Python {versions.pop('Python')}"
+    peers = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return (
+        f"Measured on {result['date']} by `bench/compare {result['part']}`, rounds: {result['rounds']}; {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
+        f"load average {result['load']} at the start. {own}{'; ' + peers if peers else ''}."
+    )
+
+
+def strongest(table):
+    """The fastest peer whose result counts: it found what there is to find."""
+    peers = [row for row in table["rows"] if not row["ours"] and row["runs"] and row.get("right")]
+    return min(peers, key=lambda row: best(row, "seconds") / (row["size"] or 1), default=None)
+
+
+def our_row(table):
+    return next((row for row in table["rows"] if row["ours"] and row["runs"]), None)
+
+
+def tables_of(results):
+    return [table for result in results.values() for table in result["tables"]]
+
+
+def short_name(row):
+    return row["name"] + (f" ({row['note']})" if row["note"] else "")
+
+
+def took(row):
+    rate = f", {row['size'] / 1e6 / best(row, 'seconds'):,.0f} MB/s" if row["size"] else ""
+    return f"{seconds(best(row, 'seconds'))}{rate}, {best(row, 'resident'):,.0f} MiB"
+
+
+def summary(results):
+    lines = ["| task | cento | strongest peer | cento is faster by | by processor time | memory of the peer to cento's |", "|---|---|---|---:|---:|---:|"]
+    for table in tables_of(results):
+        ours, peer = our_row(table), strongest(table)
+        if not ours:
+            continue
+        task = f"[{table['title']}](#{anchor(table['title'])})"
+        if not peer:
+            lines.append(f"| {task} | {took(ours)} | no peer succeeded | | | |")
+            continue
+        memory = best(peer, "resident") / best(ours, "resident")
+        by = [times(ratio(table, peer, key)) for key in ("seconds", "processor")]
+        lines.append(f"| {task} | {took(ours)} | {short_name(peer)}: {took(peer)} | {by[0]} | {by[1]} | {memory:.1f} × |")
+    return "\n".join(lines)
+
+
+def anchor(title):
+    return re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
+
+
+def rates(table):
+    lines = ["| | MB/s |", "|---|---:|"]
+    lines += [f"| {row['name']} | {row['rate']:,.0f} |" for row in table["rates"]]
+    return "\n".join(lines)
+
+
+def growth_table(table):
+    lines = ["| analysis | data | " + " | ".join(f"{factor} ×" for factor in (1, 2, 4, 8, 16)) + " | exponent | memory at 16 × | spilled at 16 × |"]
+    lines.append("|---|---|" + "---:|" * 8)
+    for curve in sorted(table["curves"], key=lambda curve: [one["analysis"] for one in table["curves"]].index(curve["analysis"])):
+        points = [("failed" if "failed" in point else f"{point['processor']:.2f}") for point in curve["points"]]
+        points += [""] * (5 - len(points))
+        last = curve["points"][-1]
+        exponent = f"n^{curve['exponent']:.2f}" if curve["exponent"] is not None else ""
+        memory = "" if "failed" in last else f"{last['anonymous']:,.0f} MiB | {last['spilled'] / 1e6:,.0f} MB"
+        lines.append(f"| {curve['analysis']} | {curve['data']} | " + " | ".join(points) + f" | {exponent} | {memory or ' | '} |")
+    sizes = {}
+    for curve in table["curves"]:
+        known = [point for point in curve["points"] if "failed" not in point]
+        if curve["analysis"] == "index" and known:
+            sizes[curve["data"]] = f"{curve['data']}: {known[0]['pages']:,} to {known[-1]['pages']:,} pages, {known[0]['bytes'] / 1e6:,.1f} to {known[-1]['bytes'] / 1e6:,.0f} MB of text"
+    return "Processor seconds. " + "; ".join(sizes.values()) + ".\n\n" + "\n".join(lines)
+
+
+def part_of(result):
+    blocks = []
+    for table in result["tables"]:
+        blocks.append(f"### {table['title']}")
+        if table["note"]:
+            blocks.append(table["note"])
+        if table.get("rates"):
+            blocks.append(rates(table))
+        elif table.get("curves"):
+            blocks.append("![Processor time of each analysis for 1 to 16 times the text](figures/growth.svg)")
+            blocks.append("![Anonymous memory of each analysis for 1 to 16 times the text](figures/growth-memory.svg)")
+            blocks.append(growth_table(table))
+        else:
+            blocks.append(markdown_of(table))
+    blocks.append(provenance(result))
+    return "\n\n".join(blocks)
+
+
+def find(results, name):
+    return next((table for table in tables_of(results) if table["name"] == name), None)
+
+
+def readme(results):
+    """Five rows: what cento takes, and what the strongest peer takes."""
+    lines = ["| task | cento | strongest peer | ratio |", "|---|---|---|---:|"]
+    for name, task in (
+        ("extract", "WARC.gz of 1.24 GB of HTML to text (cento: to an indexed corpus), 2 cores"),
+        ("copies", "near-duplicates of 9,148 RFCs, from JSON Lines, 2 cores"),
+        ("grams-8G", "distinct pages of each gram, 50 million rows, 2 cores"),
+        ("quilts", "quilts among 9,148 RFCs, from JSON Lines, 2 cores (peer: without covers and positions)"),
+    ):
+        table = find(results, name)
+        ours, peer = (our_row(table), strongest(table)) if table else (None, None)
+        if not ours or not peer:
+            continue
+        results_of = lambda row: f"{took(row)}" + (f": {row['result']}" if name == "copies" else "")
+        lines.append(f"| {task} | {results_of(ours)} | {short_name(peer)}: {results_of(peer)} | {times(ratio(table, peer, 'seconds'))} |")
+    verdict = find(results, "verdict")
+    if verdict:
+        ours, bound = (row["rate"] for row in verdict["rates"])
+        lines.append(f"| text to verdict against 10 million labels, 1 core | {ours:,.0f} MB/s | SHA-1 of the same chunks alone, a bound: {bound:,.0f} MB/s | {times(ours / bound)} |")
+    dates = sorted({results[part]["date"][:10] for part in ("extract", "copies", "grams", "quilts", "detect") if part in results})
+    if not dates:
+        return "Not measured yet."
+    any_result = next(iter(results.values()))
+    machine = any_result["machine"]
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    head = f"Measured on {when} by `bench/compare`, each row in one run with its peers, on {machine['cores']} cores ({machine['processor']}, {machine['memory_gib']:.0f} GiB)."
+    return head + "\n\n" + "\n".join(lines)
+
+
+def ratio_figure(results):
+    rows = []
+    for table in tables_of(results):
+        peer = strongest(table)
+        value = ratio(table, peer, "seconds") if peer else None
+        if value:
+            rows.append((table["title"], f"compared with {short_name(peer)}", value))
+    if not rows:
+        return None
+    rows.sort(key=lambda row: -row[2])
+    return figure.ratios(rows, "How many times as fast as its strongest peer is cento?", "Elapsed time for the same data, the same run; below 1 ×, the peer is faster.")
+
+
+def growth_figures(results):
+    table = find(results, "growth")
+    if not table:
+        return {}
+    names, figures = list(dict.fromkeys(curve["analysis"] for curve in table["curves"])), {}
+    kinds = list(dict.fromkeys(curve["data"] for curve in table["curves"]))
+    for file, key, unit, title in (
+        ("growth.svg", "processor", "s", "Processor time, by text"),
+        ("growth-memory.svg", "anonymous", "MiB", f"Peak anonymous memory, by text, with --memory {table['memory']}"),
+    ):
+        series = []
+        for kind in kinds:
+            of = {}
+            for curve in table["curves"]:
+                if curve["data"] == kind:
+                    known = [(point["bytes"] / 1e6, max(point[key], 0.01)) for point in curve["points"] if "failed" not in point]
+                    words = f"{curve['exponent']:.2f}" if key == "processor" and curve["exponent"] is not None else ""
+                    of[curve["analysis"]] = (known, words)
+            series.append((kind, of))
+        caption = "1, 2, 4, 8 and 16 times the pages; both axes are logarithmic." + (f" Beside each name, the exponents: {', '.join(kinds)}." if key == "processor" else "")
+        figures[file] = figure.panels(title, caption, unit, names, series)
+    return figures
+
+
+def fill(path, blocks):
+    """Replaces the blocks of a file."""
+    text = path.read_text()
+    path.write_text(BLOCK.sub(lambda found: found[1] + "\n" + blocks[found[2]] + "\n\n" + found[3] if found[2] in blocks else found[0], text))
+
+
+def write(folder, output, parts):
+    results = load(folder, parts)
+    figures = output / "docs/figures"
+    figures.mkdir(exist_ok=True)
+    drawn = growth_figures(results)
+    if picture := ratio_figure(results):
+        drawn["ratios.svg"] = picture
+    for name, picture in drawn.items():
+        (figures / name).write_text(picture)
+    blocks = {part: part_of(result) for part, result in results.items()}
+    blocks["summary"] = "![How many times as fast as its strongest peer cento is, for each task](figures/ratios.svg)\n\n" + summary(results)
+    fill(output / "docs/BENCHMARKS.md", blocks)
+    fill(output / "README.md", {"readme": readme(results)})
+    print(f"wrote {output}/docs/BENCHMARKS.md, README.md and {len(drawn)} figures")
