@@ -246,9 +246,9 @@ impl Corpus {
         self.batches(part, reader)
     }
 
-    /// Compares the checksum of a file before its rows are scanned for the first time: a flipped bit
-    /// within a compressed block may go unnoticed otherwise, and become a result. Threads that need
-    /// the same file wait; each hashes another file.
+    /// Compares the checksum of a file before its rows are scanned for the first time: a flipped
+    /// bit within a compressed block may go unnoticed otherwise, and become a result. Threads that
+    /// need the same file wait; each hashes another file.
     fn verify_file(&self, part: usize, table: Table) -> Result<()> {
         let Some(entry) = self.entry(part, table) else {
             return Ok(());
