@@ -261,6 +261,7 @@ def cost_table(model, largest, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pages", type=int, default=6250, help="N, the pages of the smallest crawl")
+    parser.add_argument("--fit", type=int, nargs="+", default=[1, 2, 4], help="multiples of N to fit to; four times the largest is predicted")
     parser.add_argument("--seed", type=int, default=5, help="of the synthetic crawls")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER / "scale", help="where crawls and measurements are kept")
     parser.add_argument("--memory", type=int, default=10_000, help="bytes for each page")
@@ -279,9 +280,10 @@ def main():
     parser.add_argument("--disk-month", type=float, default=0.08, help="dollars for a gigabyte")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    runs = [measure(options.pages * factor, options) for factor in (1, 2, 4)]
+    runs = [measure(options.pages * factor, options) for factor in options.fit]
     model = Model(runs)
-    largest, checked = options.pages * 4, options.pages * 16
+    largest = runs[-1]["pages"]
+    checked = 4 * largest
     sizes = ", ".join(f"{run['pages']:,}" for run in runs)
     print(f"\nFitted to {sizes} pages:\n")
     print(f"| step | a, s | µs per page of {largest:,} | bytes per page | rows per page | predicted for {checked:,}, s |\n|---|---:|---:|---:|---:|---:|")

@@ -179,7 +179,8 @@ def write(model, depth, path, what):
     for tree in trees:
         one = [0] * leaves, [0] * leaves, [0] * leaves
         complete(tree["tree_structure"], leaves, one)
-        lines.append("    DecisionTree { " + ", ".join(f"{name}: {part}" for name, part in zip(("features", "thresholds", "leaves"), one)) + " },")
+        parts = zip(("features", "thresholds", "leaves"), one)
+        lines.append("    DecisionTree { " + ", ".join(f"{name}: {part}" for name, part in parts) + " },")
     path.write_text("\n".join(lines + ["];"]) + "\n")
 
 

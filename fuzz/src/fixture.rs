@@ -101,11 +101,11 @@ pub(crate) fn build(input: &Path, corpus: &Path) -> cento_store::Result<u64> {
     Ok(built.counts.kept)
 }
 
-/// The resources of an analysis: the smallest memory budget.
+/// The resources of an analysis: little memory.
 pub(crate) fn workplace(findings: PathBuf, threads: usize) -> Workplace {
     Workplace {
         threads,
-        memory: MemoryBudget::MINIMUM_PER_THREAD * threads as u64,
+        memory: 16 * MemoryBudget::MINIMUM_PER_THREAD * threads as u64,
         temp: None,
         findings,
         again: false,
@@ -118,7 +118,7 @@ pub(crate) fn workplace(findings: PathBuf, threads: usize) -> Workplace {
 pub(crate) fn index_resources() -> IndexResources {
     IndexResources {
         threads: 1,
-        memory: MemoryBudget::MINIMUM_PER_THREAD,
+        memory: 16 * MemoryBudget::MINIMUM_PER_THREAD,
         temp: None,
         again: false,
         progress: Progress::new(),

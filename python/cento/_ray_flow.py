@@ -125,7 +125,9 @@ class Cluster:
         )
 
     def declared(self, memory: int) -> int:
-        """Returns what is declared to Ray for a task with this memory."""
+        """Returns what is declared to Ray for a task with this memory. A process also has what its
+        allocator kept from other tasks."""
+        memory = max(memory, self.settings.task_memory)
         return -(-(self.process + memory) // STEP) * STEP
 
     def bounded(

@@ -254,7 +254,8 @@ fn answer(
 /// The ends of both channels on the side of Python, and the outcome of the command.
 struct FlowConnection {
     events: Receiver<StepEvent>,
-    requests: Sender<StepRequest>,
+    /// None after the command was cancelled.
+    requests: Option<Sender<StepRequest>>,
     ended: Option<Result<(u8, Captured), CommandError>>,
     /// Where the rows of the table go that is being written.
     table: Option<SyncSender<Option<ObjectBytes>>>,
@@ -293,9 +294,15 @@ impl FlowServer {
     }
 
     fn ask(&self, py: Python<'_>, request: StepRequest) -> PyResult<StepEvent> {
-        let sent = self.lock().requests.send(request);
-        sent.map_err(|_| errors::usage(py, "the command has ended"))?;
+        self.send(py, request)?;
         self.wait(py)
+    }
+
+    fn send(&self, py: Python<'_>, request: StepRequest) -> PyResult<()> {
+        let requests = self.lock().requests.clone();
+        let sent = requests.is_some_and(|requests| requests.send(request).is_ok());
+        sent.then_some(())
+            .ok_or_else(|| errors::usage(py, "the command has ended"))
     }
 
     fn rows(&self, py: Python<'_>, request: StepRequest) -> PyResult<TaskOutput> {
@@ -345,7 +352,7 @@ impl FlowServer {
             session,
             connection: Mutex::new(FlowConnection {
                 events,
-                requests,
+                requests: Some(requests),
                 ended: None,
                 table: None,
             }),
@@ -451,10 +458,8 @@ impl FlowServer {
     fn begin_table(&self, py: Python<'_>, table: String) -> PyResult<()> {
         // At most one buffer waits while another is encoded.
         let (sender, rows) = sync_channel(1);
-        let mut connection = self.lock();
-        connection.table = Some(sender);
-        let sent = connection.requests.send(StepRequest::Write { table, rows });
-        sent.map_err(|_| errors::usage(py, "the command has ended"))
+        self.lock().table = Some(sender);
+        self.send(py, StepRequest::Write { table, rows })
     }
 
     /// Adds the rows of the next task to the table that is being written. Waits until those before
@@ -509,24 +514,32 @@ impl FlowServer {
 
     /// Finishes the index, all tasks of which are committed.
     fn finish_index(&self, py: Python<'_>) -> PyResult<()> {
-        let sent = self.lock().requests.send(StepRequest::FinishIndex);
-        sent.map_err(|_| errors::usage(py, "the command has ended"))
+        self.send(py, StepRequest::FinishIndex)
     }
 
     /// Finishes the flow with its report, as JSON. The command goes on to its next step.
     fn finish(&self, py: Python<'_>, report: &str) -> PyResult<()> {
         let report: RunReport = serde_json::from_str(report)
             .map_err(|error| errors::usage(py, &format!("invalid report: {error}")))?;
-        let sent = self
-            .lock()
-            .requests
-            .send(StepRequest::Finish(Box::new(report)));
-        sent.map_err(|_| errors::usage(py, "the command has ended"))
+        self.send(py, StepRequest::Finish(Box::new(report)))
     }
 
-    /// Cancels the command.
-    fn cancel(&self) {
+    /// Cancels the command, and waits until it has ended: the same command may be started again at
+    /// once, and needs its locks.
+    fn cancel(&self, py: Python<'_>) {
         self.session.cancel();
+        py.detach(|| {
+            let mut connection = self.lock();
+            connection.requests = None;
+            connection.table = None;
+            while connection.ended.is_none() {
+                match connection.events.recv() {
+                    Ok(StepEvent::End(outcome)) => connection.ended = Some(*outcome),
+                    Ok(_) => {}
+                    Err(_) => break,
+                }
+            }
+        });
     }
 
     /// Returns what the command printed and found, like `run`, after `next_step` returned None.

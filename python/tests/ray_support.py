@@ -45,8 +45,9 @@ def filled(words: List[str], labels: Path, output: Path) -> List[str]:
 
 def kept_memory(stages: List[Dict[str, Any]]) -> None:
     """Checks that no process had more memory than its task had declared."""
-    assert stages
-    for stage in stages:
+    ran = [stage for stage in stages if stage["tasks"] > 0]
+    assert ran
+    for stage in ran:
         assert 0 < stage["peak"] <= stage["memory"], stage
 
 

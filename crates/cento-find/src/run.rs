@@ -95,6 +95,11 @@ pub struct RunRecord {
     pub report: RunReport,
 }
 
+/// Makes the flow of an analysis, if it is not known what it finds.
+type Plan<'a> = Box<dyn FnOnce() -> Result<(Registry, Flow)> + 'a>;
+/// Makes the summary of an analysis from its tables and its report.
+type Summary<'a> = Box<dyn FnOnce(&Path, &RunReport) -> Result<Value> + 'a>;
+
 impl Workplace {
     /// Returns the same workplace with less memory, because the caller keeps `bytes` in use while
     /// the flow runs. The minimum of the engine remains.
@@ -146,8 +151,8 @@ impl Workplace {
         analysis: &str,
         parameters: Value,
         sources: &[&CorpusPages],
-        plan: Box<dyn FnOnce() -> Result<(Registry, Flow)> + '_>,
-        summary: Box<dyn FnOnce(&Path, &RunReport) -> Result<Value> + '_>,
+        plan: Plan<'_>,
+        summary: Summary<'_>,
     ) -> Result<Findings> {
         let corpora = sources
             .first()

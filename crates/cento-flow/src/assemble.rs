@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Seek, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -26,6 +27,7 @@ use parquet::schema::types::ColumnPath;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::registry::ExtendTable;
+use crate::spill::TaskFile;
 use crate::table::decode;
 use crate::task_output::Contribution;
 use crate::threads::on_threads;
@@ -77,6 +79,17 @@ struct RowGroupCutter<'n, 'a> {
     schema: Option<SchemaRef>,
 }
 
+/// Decodes batches from a file. It may be forged: then it is corrupted, and its task is run again,
+/// also if the library panics over it.
+fn decode_file(file: &TaskFile, bytes: &[u8]) -> Result<Vec<RecordBatch>> {
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode(bytes)));
+    match decoded {
+        Ok(Ok(batches)) => Ok(batches),
+        Ok(Err(error)) => Err(file.corrupted(&error.to_string())),
+        Err(_) => Err(file.corrupted("its rows cannot be decoded")),
+    }
+}
+
 impl RowGroupCutter<'_, '_> {
     /// Loads the batches of the next chunk or range. `None` after the last one.
     fn load(&mut self) -> Result<Option<Vec<RecordBatch>>> {
@@ -97,7 +110,7 @@ impl RowGroupCutter<'_, '_> {
                             Some(range) => {
                                 let mut bytes = vec![0; range.bytes as usize];
                                 file.read(range, &mut bytes)?;
-                                Some(decode(&bytes).map_err(failed)?)
+                                Some(decode_file(file, &bytes)?)
                             }
                             None => None,
                         }
@@ -409,6 +422,8 @@ fn properties(schema: &Schema) -> WriterProperties {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spill::TaskFileWriter;
+    use crate::task_output::Port;
     use arrow_array::{StringArray, UInt64Array};
     use arrow_schema::Field;
     use std::sync::Arc;
@@ -472,5 +487,17 @@ mod tests {
         for batch in [1000, 1 << 18] {
             assert_eq!(groups(&short, batch), [ROW_GROUP, 5]);
         }
+    }
+
+    #[test]
+    fn rows_that_cannot_be_decoded_are_corrupted_and_their_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("0000-000000.rows");
+        let writer = TaskFileWriter::create(path.clone(), 1024).unwrap();
+        let ports: [(&str, &Port); 0] = [];
+        let file = writer.finish(&ports, &BTreeMap::new()).unwrap();
+        let error = decode_file(&file, b"not a stream of batches").unwrap_err();
+        assert!(matches!(error, Error::Corrupted { .. }), "{error}");
+        assert!(!path.exists());
     }
 }

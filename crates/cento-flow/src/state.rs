@@ -16,7 +16,8 @@ use crate::error::{Error, Result, StageError};
 ///
 /// All threads share one value, so that a large one exists once. On a cluster each task writes to
 /// its own, which [`State::sparse`] keeps small, and [`State::absorb`] merges them. Tasks that read
-/// it share one per machine, if it has a [`State::view`]. Results depend on the input alone only if:
+/// it share one per machine, if it has a [`State::view`]. Results depend on the input alone only
+/// if:
 ///
 /// * `a.absorb(b)` is equivalent to `b.absorb(a)`: the order of tasks does not matter;
 /// * applying a change twice does not change *results*, because an interrupted task is run again. A

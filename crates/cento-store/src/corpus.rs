@@ -26,6 +26,9 @@ use crate::part::{file_hash, tail_hash};
 use crate::schema::Table;
 use crate::tables::{ChunkColumns, ChunkRow, PageColumns, pages, text};
 
+/// Whether the checksum of a file was compared, by part and table.
+type FileChecks = HashMap<(usize, Table), Arc<Mutex<bool>>>;
+
 /// A corpus that is open for reading.
 ///
 /// It consists of the parts that the manifest named when it was opened. Parts that are added later
@@ -36,8 +39,7 @@ pub struct Corpus {
     manifest: Manifest,
     /// Footers that were read before: the expensive step of finding one page.
     footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
-    /// Whether the checksum of a file was compared.
-    verified: Mutex<HashMap<(usize, Table), Arc<Mutex<bool>>>>,
+    verified: Mutex<FileChecks>,
 }
 
 /// An input of a corpus, as it was when it was read.
@@ -244,9 +246,9 @@ impl Corpus {
         self.batches(part, reader)
     }
 
-    /// Compares the checksum of a file before its rows are scanned for the first time: a flipped bit
-    /// within a compressed block may go unnoticed otherwise, and become a result. Threads that need
-    /// the same file wait; each hashes another file.
+    /// Compares the checksum of a file before its rows are scanned for the first time: a flipped
+    /// bit within a compressed block may go unnoticed otherwise, and become a result. Threads that
+    /// need the same file wait; each hashes another file.
     fn verify_file(&self, part: usize, table: Table) -> Result<()> {
         let Some(entry) = self.entry(part, table) else {
             return Ok(());

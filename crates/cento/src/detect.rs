@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use cento_figure::csv_cell;
 use cento_find::detect::{
-    COPIED_PASSAGES_TABLE, CopiedPassagesSummary, DetectParams, DetectSummary, GramsParams,
-    GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PLACES_TABLE, SITES_TABLE,
-    copied_passages, detect, detected_pages, grams, remove_detected, thresholds,
+    COPIED_PASSAGES_TABLE, CopiedPassagesSummary, DetectParams, LabelSet, NEIGHBOURHOODS_TABLE,
+    NeighbourhoodRow, SITES_TABLE, copied_passages, detect, detected_pages, remove_detected,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
@@ -20,24 +19,24 @@ use cento_labels::{LabelKind, StopList};
 use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
-use cento_scan::select::first;
 use cento_store::Parameters;
 use cento_trial::{page_roc, roc_figure};
 use clap::Args;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
+use crate::contamination::contamination;
 use crate::copies::check_folder;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
+use crate::detect_summary::summary;
 use crate::discover::{check_output, stop_list};
 use crate::evidence::{self, ComparedInputs};
 use crate::figures::FigureArguments;
 use crate::files::{cannot_write, write_with};
 use crate::originals::Originals;
-use crate::output::{Lines, clean, number, print, say, shortened, table};
+use crate::output::{clean, print, say};
 use crate::report::ReproducibleArguments;
 use crate::sample::SampleArguments;
-use crate::terminal::sentences;
 use crate::top::TopArguments;
 use crate::truth::{rates_text, read_truth};
 
@@ -222,7 +221,7 @@ pub(crate) struct DetectArguments {
 /// Default of `--min-length`: the shortest chunk of originals, in bytes, that becomes a label.
 pub(crate) const MIN_LENGTH: u64 = 100;
 /// Default of `--min-share`.
-const MIN_SHARE: f64 = 0.5;
+pub(crate) const MIN_SHARE: f64 = 0.5;
 
 impl DetectArguments {
     /// Validates the options and returns the parameters of the analysis.
@@ -384,7 +383,7 @@ fn domain_of(typed: &str) -> String {
     host.trim_end_matches('.').to_lowercase()
 }
 
-fn open_originals(
+pub(crate) fn open_originals(
     arguments: &DetectArguments,
     source: &CorpusPages,
 ) -> Result<Originals, CommandError> {
@@ -402,7 +401,7 @@ fn open_originals(
 }
 
 /// With `--filter`, writes the inputs without the detected pages, and a table of these pages.
-fn clean_inputs(
+pub(crate) fn clean_inputs(
     arguments: &DetectArguments,
     corpus: &OpenedCorpus,
     findings: &Findings,
@@ -512,296 +511,6 @@ fn labels_of_originals(
         ));
     }
     Ok(LabelSet::open(output)?)
-}
-
-fn contamination(
-    arguments: &DetectArguments,
-    corpus: &OpenedCorpus,
-    k: u32,
-) -> Result<ExitCode, CommandError> {
-    let source = &corpus.source;
-    let params = GramsParams {
-        k,
-        min_share: arguments.min_share.unwrap_or(MIN_SHARE),
-    };
-    params.check()?;
-    let items = open_originals(arguments, source)?;
-    items.check_outputs(&arguments.analysis.out)?;
-    let findings = arguments.analysis.run(&corpus.path, |workplace| {
-        grams(
-            source,
-            &items.source,
-            &arguments.against,
-            &params,
-            workplace,
-        )
-    })?;
-    clean_inputs(arguments, corpus, &findings)?;
-    if !arguments.analysis.export(&findings.table("items"))? {
-        print(&contamination_summary(
-            &params,
-            corpus,
-            &findings,
-            arguments.top.rows(),
-        )?)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn contamination_summary(
-    params: &GramsParams,
-    corpus: &OpenedCorpus,
-    findings: &Findings,
-    top: usize,
-) -> Result<String, CommandError> {
-    let counts: GramsSummary = findings.summary()?;
-    let searched = counts.items.saturating_sub(counts.short + counts.common);
-    let mut text = format!(
-        "{} of {}: at least {} found on one page\n",
-        number(counts.listed),
-        counted(searched, "item", "items"),
-        match params.min_share {
-            0.5 => "half of the item".to_owned(),
-            share => format!("{:.0}% of the item", 100.0 * share),
-        }
-    );
-    let mut lines = Lines::default();
-    lines.add_with(
-        "items",
-        number(counts.items),
-        format!("compared by runs of {} words", params.k),
-    );
-    lines.add_with(
-        "found in part",
-        number(counts.found),
-        "at least one run of words",
-    );
-    if counts.short > 0 {
-        let remark = format!("ignored: fewer than {} words", params.k);
-        lines.add_with("too short", number(counts.short), remark);
-    }
-    if counts.common > 0 {
-        let remark = "ignored: all runs are in more than 64 items";
-        lines.add_with("too common", number(counts.common), remark);
-    }
-    text.push_str(&lines.render());
-    let places = first(findings.rows(PLACES_TABLE)?, top)?;
-    if !places.is_empty() {
-        let cells: Vec<Vec<String>> = places
-            .iter()
-            .map(|row| {
-                vec![
-                    shortened(&row.item, 40),
-                    format!("{:.0}%", 100.0 * row.share),
-                    shortened(&row.page, 60),
-                    format!("{}..{}", row.begin, row.end),
-                ]
-            })
-            .collect();
-        text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
-    } else if counts.items == counts.short && counts.items > 0 {
-        text.push_str("All items have fewer words than --grams: try a smaller number.\n");
-    } else {
-        text.push_str(
-            "No page contains enough of an item: try a lower --min-share or a smaller --grams.\n",
-        );
-    }
-    if counts.crowded > 0 {
-        text.push_str(&format!(
-            "{} distinct runs of words are each in more than 64 items and were ignored.\n",
-            number(counts.crowded)
-        ));
-    }
-    text.push_str(&corpus.findings_line(findings));
-    Ok(text)
-}
-
-fn summary(
-    arguments: &DetectArguments,
-    corpus: &OpenedCorpus,
-    set: &LabelSet,
-    findings: &Findings,
-) -> Result<String, CommandError> {
-    let counts: DetectSummary = findings.summary()?;
-    let limits = thresholds(findings)?;
-    let limit = |name: &str| limits.iter().find(|row| row.score == name);
-    let of = set.used().recipe.of;
-    let mut text = format!(
-        "{} of {} pages contain labels\n",
-        number(counts.matched_pages),
-        number(counts.pages)
-    );
-    let mut lines = Lines::default();
-    lines.add_with(
-        "labels found",
-        number(counts.labels),
-        format!("of {}", number(set.used().count)),
-    );
-    let stopped = match (arguments.count_stops, counts.stopped) {
-        (true, _) => "stops count like other chunks".to_owned(),
-        (false, stopped) => format!("{} are stops", number(stopped)),
-    };
-    lines.add_with(of.name(), number(counts.chunks), stopped);
-    lines.add("  that are labels", number(counts.matched));
-    match (arguments.own.is_empty(), counts.own_pages) {
-        (true, _) => {}
-        (false, 0) => lines.add_with("own pages", "0", "no page is on a domain or host of --own"),
-        (false, own) => lines.add_with("own pages", number(own), "ignored"),
-    }
-    let above = |row: Option<&cento_find::detect::ThresholdRow>, given: Option<f64>| {
-        row.map_or(String::new(), |row| match given {
-            Some(given) => format!("above {given}, as set"),
-            None => format!(
-                "above {:.3}: mean {:.3} + deviation {:.3}",
-                row.threshold, row.mean, row.deviation
-            ),
-        })
-    };
-    let given = |own: Option<f64>| own.or(arguments.threshold);
-    lines.add_with(
-        "target pages",
-        number(counts.targets),
-        above(limit("page"), given(arguments.page_threshold)),
-    );
-    lines.add_with(
-        "flagged sites",
-        number(counts.flagged_sites),
-        format!(
-            "of {}, {} with labels",
-            number(counts.sites),
-            number(counts.matched_sites)
-        ),
-    );
-    lines.add_with(
-        "flagged neighbourhoods",
-        number(counts.flagged),
-        format!("of {}", number(counts.neighbourhoods)),
-    );
-    lines.add_with(
-        "  by mean of pages",
-        "",
-        above(limit("mean"), given(arguments.mean_threshold)),
-    );
-    lines.add_with(
-        "  by ratio of chunks",
-        "",
-        above(limit("ratio"), given(arguments.ratio_threshold)),
-    );
-    if counts.common_chunks > 0 {
-        lines.add_with(
-            "  on > 256 originals",
-            number(counts.common_chunks),
-            format!(
-                "{} attributed to none",
-                number(counts.common_chunks - counts.attributed_common_chunks)
-            ),
-        );
-    }
-    if let Some(least) = arguments.fuzzy {
-        lines.add_with(
-            "edited chunks",
-            number(counts.fuzzy),
-            format!(
-                "on {}, with at least {:.0}% of a label's words, or a part of one; not in scores",
-                counted(counts.fuzzy_pages, "page", "pages"),
-                100.0 * least
-            ),
-        );
-        let mut remarks = Vec::new();
-        if counts.crowded_runs > 0 {
-            let runs = number(counts.crowded_runs);
-            remarks.push(format!(
-                "ignored {runs} runs of words in more than 64 labels"
-            ));
-        }
-        if counts.cut_labels > 0 {
-            let cut = number(counts.cut_labels);
-            remarks.push(format!("only the first 256 KiB of {cut}"));
-        }
-        lines.add_with(
-            "  labels compared",
-            number(counts.compared_labels),
-            format!(
-                "of {}{}{}",
-                number(set.used().count),
-                if remarks.is_empty() { "" } else { "; " },
-                remarks.join("; ")
-            ),
-        );
-    }
-    text.push_str(&lines.render());
-    text.push_str(&site_table(
-        findings,
-        set.has_originals(),
-        arguments.top.rows(),
-    )?);
-    text.push_str(&sentences(&advice(&counts, set, arguments.fuzzy.is_some())));
-    if counts.matched > 0 {
-        text.push_str(&corpus.findings_line(findings));
-    }
-    Ok(text)
-}
-
-fn site_table(findings: &Findings, originals: bool, top: usize) -> Result<String, CommandError> {
-    let sites = first(findings.rows(SITES_TABLE)?, top)?;
-    if sites.is_empty() {
-        return Ok(String::new());
-    }
-    let mut heading = vec![
-        "sites with the most labels",
-        "matched",
-        "pages",
-        "mean",
-        "ratio",
-        "",
-    ];
-    if originals {
-        heading.insert(2, "originals");
-    }
-    let cells: Vec<Vec<String>> = sites
-        .iter()
-        .map(|row| {
-            let flagged = row.flagged;
-            let mut cells = vec![
-                shortened(&row.site, 60),
-                number(row.matched),
-                number(row.pages),
-                format!("{:.3}", row.mean),
-                format!("{:.3}", row.ratio),
-                if flagged { "flagged" } else { "" }.to_owned(),
-            ];
-            if originals {
-                cells.insert(2, number(row.originals.unwrap_or(0)));
-            }
-            cells
-        })
-        .collect();
-    Ok(table(&heading, &cells))
-}
-
-/// Explains an empty result, and what to try next.
-fn advice(counts: &DetectSummary, set: &LabelSet, fuzzy: bool) -> String {
-    let mut text = String::new();
-    if counts.pages == 0 && counts.own_pages > 0 {
-        text.push_str("All pages are excluded by --own.\n");
-    } else if counts.pages == 0 {
-        text.push_str("No page has text: `cento info` shows why pages were rejected.\n");
-    } else if set.used().count == 0 {
-        text.push_str("There are no labels; with --against, try a lower --min-length.\n");
-    } else if counts.matched == 0 && counts.fuzzy > 0 {
-        text.push_str("No page contains a label without edits.\n");
-    } else if counts.matched == 0 && fuzzy {
-        text.push_str("No page contains a label, edited or not. With --against, try --min-length 0 for short chunks, or --grams for passages.\n");
-    } else if counts.matched == 0 {
-        text.push_str("No page contains a label. Try --fuzzy for edited chunks; with --against, --min-length 0 for short chunks, or --grams for passages.\n");
-    } else if counts.sites == 0 {
-        text.push_str(
-            "The pages have no hosts or folders: index with --base-url, or with a URL field.\n",
-        );
-    } else if counts.flagged == 0 {
-        text.push_str("No neighbourhood stands out; --threshold 0 flags all with labels.\n");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ fn existing_files_are_not_overwritten() {
         fs::read_to_string(sandbox.path("mine/precious.txt")).unwrap(),
         "precious"
     );
-    assert_snapshot!(sandbox.run(&["info", "mine"]));
+    assert_snapshot!(sandbox.run(&["report", "mine"]));
     assert_snapshot!(sandbox.run(&["info", "nowhere.cento"]));
     assert_snapshot!(sandbox.run(&["cat", "file.cento", "--id", "0"]));
 }

@@ -221,8 +221,8 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     for name in state::NUMBERS {
         flow = flow.state(name, Numbers::KIND, json!({ "pages": width }));
     }
-    // States are allocated when they are first used, and later the memory may be full of rows, which
-    // are not evicted for states.
+    // States are allocated when they are first used, and later the memory may be full of rows,
+    // which are not evicted for states.
     let mut hosts = Stage::map(stage::HOSTS, source.page_tasks())
         .with(source.identity())
         .writes(shuffle::BY_HOST_NAME)

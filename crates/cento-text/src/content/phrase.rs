@@ -142,7 +142,7 @@ fn of_block(measure: &str, value: i16) -> Option<String> {
     Some(match measure {
         "bytes" => number(value, "byte", "bytes"),
         "links" => format!("{} links", percent(value)),
-        "bytes a word" => format!("{} bytes a word", f32::from(value) / 100.0),
+        "bytes a word" => format!("{}.{:02} bytes a word", value / 100, value % 100),
         "sentences" => number(value, "sentence", "sentences"),
         "commas" => number(value, "comma", "commas"),
         "digits" => format!("{} digits", percent(value)),

@@ -228,7 +228,11 @@ fn corruption_never_changes_results_silently() {
     files.extend(labels);
     let mut counted = Rounds::default();
     for round in 0..rounds {
-        let path = &files[random.below(files.len() as u64) as usize];
+        // As often a part of the corpus as any other file, of which there are more.
+        let is_part = random.below(2) == 0;
+        let of_kind = |path: &&PathBuf| (kind_of(path) == "corrupted part") == is_part;
+        let chosen: Vec<&PathBuf> = files.iter().filter(of_kind).collect();
+        let path = chosen[random.below(chosen.len() as u64) as usize];
         if !path.exists() {
             continue;
         }

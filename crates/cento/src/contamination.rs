@@ -1,0 +1,115 @@
+//! `cento detect --grams`, also called `cento contamination`: items of a benchmark on pages.
+
+use std::process::ExitCode;
+
+use cento_find::Findings;
+use cento_find::detect::{GramsParams, GramsSummary, PLACES_TABLE, grams};
+use cento_report::format::counted;
+use cento_scan::select::first;
+
+use crate::command_error::CommandError;
+use crate::corpus_input::OpenedCorpus;
+use crate::detect::{DetectArguments, MIN_SHARE, clean_inputs, open_originals};
+use crate::output::{Lines, number, print, shortened, table};
+
+pub(crate) fn contamination(
+    arguments: &DetectArguments,
+    corpus: &OpenedCorpus,
+    k: u32,
+) -> Result<ExitCode, CommandError> {
+    let source = &corpus.source;
+    let params = GramsParams {
+        k,
+        min_share: arguments.min_share.unwrap_or(MIN_SHARE),
+    };
+    params.check()?;
+    let items = open_originals(arguments, source)?;
+    items.check_outputs(&arguments.analysis.out)?;
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+        grams(
+            source,
+            &items.source,
+            &arguments.against,
+            &params,
+            workplace,
+        )
+    })?;
+    clean_inputs(arguments, corpus, &findings)?;
+    if !arguments.analysis.export(&findings.table("items"))? {
+        print(&contamination_summary(
+            &params,
+            corpus,
+            &findings,
+            arguments.top.rows(),
+        )?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn contamination_summary(
+    params: &GramsParams,
+    corpus: &OpenedCorpus,
+    findings: &Findings,
+    top: usize,
+) -> Result<String, CommandError> {
+    let counts: GramsSummary = findings.summary()?;
+    let searched = counts.items.saturating_sub(counts.short + counts.common);
+    let mut text = format!(
+        "{} of {}: at least {} found on one page\n",
+        number(counts.listed),
+        counted(searched, "item", "items"),
+        match params.min_share {
+            0.5 => "half of the item".to_owned(),
+            share => format!("{:.0}% of the item", 100.0 * share),
+        }
+    );
+    let mut lines = Lines::default();
+    lines.add_with(
+        "items",
+        number(counts.items),
+        format!("compared by runs of {} words", params.k),
+    );
+    lines.add_with(
+        "found in part",
+        number(counts.found),
+        "at least one run of words",
+    );
+    if counts.short > 0 {
+        let remark = format!("ignored: fewer than {} words", params.k);
+        lines.add_with("too short", number(counts.short), remark);
+    }
+    if counts.common > 0 {
+        let remark = "ignored: all runs are in more than 64 items";
+        lines.add_with("too common", number(counts.common), remark);
+    }
+    text.push_str(&lines.render());
+    let places = first(findings.rows(PLACES_TABLE)?, top)?;
+    if !places.is_empty() {
+        let cells: Vec<Vec<String>> = places
+            .iter()
+            .map(|row| {
+                vec![
+                    shortened(&row.item, 40),
+                    format!("{:.0}%", 100.0 * row.share),
+                    shortened(&row.page, 60),
+                    format!("{}..{}", row.begin, row.end),
+                ]
+            })
+            .collect();
+        text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
+    } else if counts.items == counts.short && counts.items > 0 {
+        text.push_str("All items have fewer words than --grams: try a smaller number.\n");
+    } else {
+        text.push_str(
+            "No page contains enough of an item: try a lower --min-share or a smaller --grams.\n",
+        );
+    }
+    if counts.crowded > 0 {
+        text.push_str(&format!(
+            "{} distinct runs of words are each in more than 64 items and were ignored.\n",
+            number(counts.crowded)
+        ));
+    }
+    text.push_str(&corpus.findings_line(findings));
+    Ok(text)
+}
