@@ -56,10 +56,9 @@ fn failing(at: usize) -> (Registry, Arc<AtomicUsize>) {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let run_folder = fs::read_dir(folder.join("temp"))
         .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.is_dir())
+        .unwrap();
     let mut files: Vec<PathBuf> = fs::read_dir(run_folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
