@@ -120,22 +120,19 @@ def readme(results):
     """Five rows: what cento takes, and what the strongest peer takes."""
     lines = ["| task | cento | strongest peer | ratio |", "|---|---|---|---:|"]
     for name, task in (
-        ("extract", "WARC.gz of 1.24 GB of HTML to text (cento: to an indexed corpus), 2 cores"),
-        ("copies", "near-duplicates of 9,148 RFCs, from JSON Lines, 2 cores"),
-        ("grams-8G", "distinct pages of each gram, 50 million rows, 2 cores"),
-        ("quilts", "quilts among 9,148 RFCs, from JSON Lines, 2 cores (peer: without covers and positions)"),
+        ("extract", "1.24 GB of HTML in WARC.gz to text (cento: to a corpus)"),
+        ("copies", "near-duplicates of 9,148 RFCs, from JSON Lines"),
+        ("reuse", "local reuse among them"),
+        ("overlap", "overlap among them, from a corpus"),
+        ("quilts", "quilts among them (peer: without covers)"),
     ):
         table = find(results, name)
         ours, peer = (our_row(table), strongest(table)) if table else (None, None)
         if not ours or not peer:
             continue
-        results_of = lambda row: f"{took(row)}" + (f": {row['result']}" if name == "copies" else "")
-        lines.append(f"| {task} | {results_of(ours)} | {short_name(peer)}: {results_of(peer)} | {times(ratio(table, peer, 'seconds'))} |")
-    verdict = find(results, "verdict")
-    if verdict:
-        ours, bound = (row["rate"] for row in verdict["rates"])
-        lines.append(f"| text to verdict against 10 million labels, 1 core | {ours:,.0f} MB/s | SHA-1 of the same chunks alone, a bound: {bound:,.0f} MB/s | {times(ours / bound)} |")
-    dates = sorted({results[part]["date"][:10] for part in ("extract", "copies", "grams", "quilts", "detect") if part in results})
+        brief = lambda row: took(row).split(",")[0]
+        lines.append(f"| {task} | {brief(ours)} | {short_name(peer).split(',')[0]}: {brief(peer)} | {times(ratio(table, peer, 'seconds'))} |")
+    dates = sorted({results[part]["date"][:10] for part in ("extract", "copies", "reuse", "overlap", "quilts") if part in results})
     if not dates:
         return "Not measured yet."
     any_result = next(iter(results.values()))
