@@ -138,7 +138,9 @@ def readme(results):
     any_result = next(iter(results.values()))
     machine = any_result["machine"]
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    head = f"Measured on {when} by `bench/compare`, each row in one run with its peers, on {machine['cores']} cores ({machine['processor']}, {machine['memory_gib']:.0f} GiB)."
+    versions = {name: version for part in results.values() for name, version in part["versions"].items()}
+    named = ", ".join(f"{name} {versions[name]}" for name in ("selectolax", "gaoya", "numpy", "polars", "duckdb", "DuckDB") if name in versions)
+    head = f"Measured on {when} by `bench/compare`, each row in one run, on {machine['cores']} cores ({machine['processor']}, {machine['memory_gib']:.0f} GiB): {named}."
     return head + "\n\n" + "\n".join(lines)
 
 

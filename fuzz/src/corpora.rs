@@ -13,7 +13,7 @@ use cento_store::{
 };
 use cento_text::chunk::ChunkKind;
 
-use crate::fixture::{Fixture, no_bug, pages, workplace};
+use crate::fixture::{Fixture, named_content, no_bug, pages, workplace};
 use crate::forge;
 
 thread_local! {
@@ -27,12 +27,7 @@ thread_local! {
 /// The bytes are the name of a file of a corpus, a line break, and its content. The manifest and
 /// its checksums are made to match.
 pub fn corpus(bytes: &[u8]) {
-    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
-        return;
-    };
-    let (name, content) = bytes.split_at(end);
-    let content = content.get(1..).unwrap_or_default();
-    let Ok(name) = str::from_utf8(name) else {
+    let Some((name, content)) = named_content(bytes) else {
         return;
     };
     FIXTURE.with(|(fixture, files)| {

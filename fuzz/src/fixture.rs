@@ -136,3 +136,10 @@ pub(crate) fn no_bug<T>(result: cento_find::Result<T>) -> Option<T> {
         .inspect_err(|error| assert!(error.fault() != Fault::Bug, "{error}"))
         .ok()
 }
+
+/// Splits bytes into the name of a file, which is a line, and its content.
+pub(crate) fn named_content(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let end = bytes.iter().position(|&byte| byte == b'\n')?;
+    let (name, content) = bytes.split_at(end);
+    Some((str::from_utf8(name).ok()?, content.get(1..)?))
+}

@@ -20,7 +20,7 @@ use cento_serve::{ServeSettings, SiteServer, Stopper};
 use cento_text::chunk::ChunkKind;
 use serde_json::Value;
 
-use crate::fixture::{Fixture, no_bug, pages, workplace};
+use crate::fixture::{Fixture, named_content, no_bug, pages, workplace};
 use crate::forge;
 
 thread_local! {
@@ -84,12 +84,7 @@ pub(crate) fn write_labels_of(corpus: &Path, folder: &Path) -> Result<PathBuf> {
 /// The bytes are the name of a file of findings, labels or verdicts, a line break, and its content.
 /// Checksums of it are made to match.
 pub fn findings(bytes: &[u8]) {
-    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
-        return;
-    };
-    let (name, content) = bytes.split_at(end);
-    let content = content.get(1..).unwrap_or_default();
-    let Ok(name) = str::from_utf8(name) else {
+    let Some((name, content)) = named_content(bytes) else {
         return;
     };
     FIXTURE.with(|(fixture, files)| {

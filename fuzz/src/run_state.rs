@@ -14,7 +14,7 @@ use cento_flow::{
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::fixture::collect;
+use crate::fixture::{collect, named_content};
 use crate::forge;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -158,12 +158,7 @@ impl Interrupted {
 /// The bytes are the name of a file of an interrupted run, a line break, and its content. Its
 /// checksums are made to match.
 pub fn state(bytes: &[u8]) {
-    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
-        return;
-    };
-    let (name, content) = bytes.split_at(end);
-    let content = content.get(1..).unwrap_or_default();
-    let Ok(name) = str::from_utf8(name) else {
+    let Some((name, content)) = named_content(bytes) else {
         return;
     };
     INTERRUPTED.with(|interrupted| {

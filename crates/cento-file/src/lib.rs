@@ -28,6 +28,7 @@
 
 mod checksum;
 mod cleanup;
+mod csv;
 mod fault;
 mod folder;
 mod huge_pages;
@@ -38,6 +39,7 @@ mod seal;
 
 pub use checksum::Checksum;
 pub use cleanup::clean_up;
+pub use csv::CsvRecords;
 pub use fault::{Fault, bug_hint};
 pub use folder::{PrivateFolder, ensure_private};
 pub use huge_pages::vec_in_huge_pages;

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::error::{Error, Result};
 use crate::provenance::{
-    LabelRow, ORIGINALS, OriginalRow, TABLE, TableFile, originals_of, read_labels, read_originals,
-    table_of,
+    LabelRow, ORIGINALS, OriginalRow, TABLE, TableOutput, originals_of, read_labels,
+    read_originals, table_of,
 };
 
 /// A file of labels with the tables beside it, if any.
@@ -64,7 +64,7 @@ impl LabelFile {
 struct LabelOutput<'a> {
     path: &'a Path,
     writer: LabelsWriter,
-    table: Option<TableFile<LabelRow>>,
+    table: Option<TableOutput<LabelRow>>,
     /// The number of labels of each original.
     owned: HashMap<u32, u64>,
 }
@@ -79,7 +79,7 @@ impl<'a> LabelOutput<'a> {
         Ok(LabelOutput {
             writer: LabelsWriter::create(path, like.recipe, labels)?,
             table: match table && !is_stream(path) {
-                true => Some(TableFile::create(&table_of(path))?),
+                true => Some(TableOutput::create(&table_of(path))?),
                 false => None,
             },
             path,
@@ -119,7 +119,7 @@ impl<'a> LabelOutput<'a> {
             // Removes the table of a previous file of this name.
             let _ = fs::remove_file(&beside);
         } else {
-            let mut table = TableFile::create(&beside)?;
+            let mut table = TableOutput::create(&beside)?;
             for mut row in originals {
                 row.labels = self.owned.get(&row.original).copied().unwrap_or(0);
                 if row.labels > 0 {
@@ -334,13 +334,13 @@ mod tests {
             .collect();
         rows.sort_by_key(|row| row.hash);
         let mut writer = LabelsWriter::create(path, Recipe::default(), rows.len() as u64).unwrap();
-        let mut table = TableFile::create(&table_of(path)).unwrap();
+        let mut table = TableOutput::create(&table_of(path)).unwrap();
         for row in rows {
             writer.push(row.hash).unwrap();
             table.push(row).unwrap();
         }
         table.finish().unwrap();
-        let mut table = TableFile::create(&originals_of(path)).unwrap();
+        let mut table = TableOutput::create(&originals_of(path)).unwrap();
         for original in 0..3 {
             table
                 .push(OriginalRow {

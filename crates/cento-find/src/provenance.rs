@@ -101,7 +101,7 @@ pub fn read_originals(path: &Path) -> Result<impl Iterator<Item = Result<Origina
 }
 
 /// Writes a table to a temporary file, which is renamed when it is complete.
-pub struct TableFile<T: TableRow> {
+pub struct TableOutput<T: TableRow> {
     path: PathBuf,
     schema: Arc<Schema>,
     writer: Option<ArrowWriter<Output>>,
@@ -110,9 +110,9 @@ pub struct TableFile<T: TableRow> {
     bytes: usize,
 }
 
-impl<T: TableRow> TableFile<T> {
+impl<T: TableRow> TableOutput<T> {
     /// Creates a table.
-    pub fn create(path: &Path) -> Result<TableFile<T>> {
+    pub fn create(path: &Path) -> Result<TableOutput<T>> {
         let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
         let level = ZstdLevel::try_new(1).unwrap_or_default();
@@ -122,7 +122,7 @@ impl<T: TableRow> TableFile<T> {
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
             .map_err(|error| failed(path, error))?;
-        Ok(TableFile {
+        Ok(TableOutput {
             path: path.to_owned(),
             schema,
             writer: Some(writer),
@@ -195,12 +195,12 @@ mod tests {
             originals: vec![3; usize::from(number)],
             proposed: None,
         };
-        let mut table = TableFile::create(&path).unwrap();
+        let mut table = TableOutput::create(&path).unwrap();
         for number in 0..5 {
             table.push(row(number)).unwrap();
         }
         table.finish().unwrap();
-        let mut broken = TableFile::<LabelRow>::create(&path).unwrap();
+        let mut broken = TableOutput::<LabelRow>::create(&path).unwrap();
         broken.push(row(9)).unwrap();
         drop(broken);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

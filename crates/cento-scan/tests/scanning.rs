@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cento_file::Fault;
 use cento_find::copies::{CLASSES, COPIES};
-use cento_find::provenance::TableFile;
+use cento_find::provenance::TableOutput;
 use cento_find::{CorpusPages, Error, FINDINGS, Findings, Result, Workplace};
 use cento_flow::table_row;
 use cento_report::{Drawing, Section};
@@ -266,7 +266,7 @@ fn a_table_without_a_column_is_an_error_and_not_zeros() {
     assert!(section.sentences[0].starts_with(sentence), "{section:?}");
 
     let path = findings.table(CLASSES.as_str());
-    let mut table = TableFile::<KeptOnly>::create(&path).unwrap();
+    let mut table = TableOutput::<KeptOnly>::create(&path).unwrap();
     table
         .push(KeptOnly {
             kept_id: 0,

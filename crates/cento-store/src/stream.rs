@@ -95,7 +95,7 @@ impl StopHandle {
 }
 
 /// A record with its position in the stream and what the reader attached to it.
-struct Job<C> {
+struct StreamedRecord<C> {
     number: u64,
     record: Record,
     attached: C,
@@ -163,16 +163,16 @@ impl<T> Shared<T> {
 
 /// The records that wait for a worker.
 struct JobQueue<C> {
-    jobs: Mutex<(VecDeque<Job<C>>, bool)>,
+    jobs: Mutex<(VecDeque<StreamedRecord<C>>, bool)>,
     changed: Condvar,
 }
 
 impl<C> JobQueue<C> {
-    fn lock(&self) -> MutexGuard<'_, (VecDeque<Job<C>>, bool)> {
+    fn lock(&self) -> MutexGuard<'_, (VecDeque<StreamedRecord<C>>, bool)> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, job: Job<C>) {
+    fn push(&self, job: StreamedRecord<C>) {
         self.lock().0.push_back(job);
         self.changed.notify_one();
     }
@@ -183,7 +183,7 @@ impl<C> JobQueue<C> {
     }
 
     /// Waits for records and takes some of them, in order. Returns false after the last.
-    fn take(&self, taken: &mut Vec<Job<C>>) -> bool {
+    fn take(&self, taken: &mut Vec<StreamedRecord<C>>) -> bool {
         let mut jobs = self.lock();
         while jobs.0.is_empty() && !jobs.1 {
             jobs = self
@@ -347,7 +347,7 @@ fn read<T, C>(
             return;
         }
         match item {
-            Item::Record(record) => queue.push(Job {
+            Item::Record(record) => queue.push(StreamedRecord {
                 number,
                 record,
                 attached: attach(),

@@ -22,7 +22,7 @@ use crate::arguments::Arguments;
 use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
 use crate::output::{print_data, say_always};
-use crate::terminal::Stream;
+use crate::terminal::StandardStream;
 
 /// The values of an option that takes any number of them, by position among the words.
 struct ManyValues {
@@ -405,11 +405,11 @@ pub(crate) fn plain(error: &clap::Error, colour: bool) -> String {
 /// Prints help, or what is wrong with the command line, and returns the exit status.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        let text = plain(error, Stream::Error.is_coloured());
+        let text = plain(error, StandardStream::Error.is_coloured());
         say_always(text.trim_end());
         return ExitCode::from(2);
     }
-    let text = plain(error, Stream::Output.is_coloured());
+    let text = plain(error, StandardStream::Output.is_coloured());
     // A closed pipe is not an error.
     let _ = print_data(&text);
     ExitCode::SUCCESS

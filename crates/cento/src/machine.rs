@@ -21,7 +21,7 @@ pub(crate) struct MachineArguments {
 /// Threads, memory and a folder for temporary files.
 #[derive(Debug, Args)]
 pub(crate) struct ResourceArguments {
-    /// Folder for temporary files [default: beside the findings]
+    /// Folder for temporary files [default: beside the findings; for inputs, the system's]
     #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
     pub(crate) temp: Option<PathBuf>,
     #[command(flatten)]

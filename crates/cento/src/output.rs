@@ -10,7 +10,7 @@ pub(crate) use cento_report::format::{number, size};
 
 use crate::meter::above_bar;
 use crate::session::{captured_note, captured_output};
-use crate::terminal::{Stream, fitted, is_quiet, without_middle, wrap_into};
+use crate::terminal::{StandardStream, fitted, is_quiet, without_middle, wrap_into};
 
 /// Writes to standard output. A closed pipe (`cento … | head`) is not an error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
@@ -31,7 +31,7 @@ pub(crate) fn print_while_read(bytes: &[u8]) -> io::Result<bool> {
 
 /// Writes a text for people to standard output. On a terminal, no line is longer than it is wide.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    match Stream::Output.columns() {
+    match StandardStream::Output.columns() {
         Some(columns) => print_data(&fitted(text, columns)),
         None => print_data(text),
     }
@@ -73,11 +73,11 @@ fn write_error(line: &str) {
     let mut line = line.to_owned();
     for (prefix, style) in PREFIXES {
         if let Some(rest) = line.strip_prefix(prefix) {
-            line = format!("{}{rest}", Stream::Error.styled(style, prefix));
+            line = format!("{}{rest}", StandardStream::Error.styled(style, prefix));
             break;
         }
     }
-    if let Some(columns) = Stream::Error.columns() {
+    if let Some(columns) = StandardStream::Error.columns() {
         line = fitted(&line, columns);
     }
     above_bar(|| {
@@ -152,7 +152,7 @@ impl Lines {
 
     /// Renders the list: names left-aligned, values right-aligned, then the remarks.
     pub(crate) fn render(&self) -> String {
-        self.render_in(Stream::Output.columns())
+        self.render_in(StandardStream::Output.columns())
     }
 
     fn render_in(&self, columns: Option<usize>) -> String {
@@ -246,7 +246,7 @@ pub(crate) fn findings_table(table: &ReportTable, style: &CellStyle<'_>) -> Stri
 /// right-aligned. The heading begins two columns left of the rows. On a terminal, texts that would
 /// make a line too long are shortened.
 fn aligned(heading: &[String], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
-    aligned_in(heading, rows, right, Stream::Output.columns())
+    aligned_in(heading, rows, right, StandardStream::Output.columns())
 }
 
 /// Columns of text are not made narrower than this.
@@ -276,7 +276,7 @@ fn aligned_in(
     if let Some(columns) = columns.filter(|&columns| total(&widths) > columns) {
         // The title gets a line of its own, and names of columns are wrapped between words.
         if let Some(title) = heading.first() {
-            text.push_str(&Stream::Output.bold(title));
+            text.push_str(&StandardStream::Output.bold(title));
             text.push('\n');
         }
         let least: Vec<usize> = heading
@@ -334,7 +334,7 @@ fn aligned_in(
                 _ => line.push_str(&format!("  {}", padded(cell, width, right(column)))),
             }
         }
-        text.push_str(&Stream::Output.bold(line.trim_end()));
+        text.push_str(&StandardStream::Output.bold(line.trim_end()));
         text.push('\n');
     }
     for row in rows {

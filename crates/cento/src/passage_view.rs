@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::clean;
-use crate::terminal::Stream;
+use crate::terminal::StandardStream;
 
 /// Bytes of each side of a passage that a terminal shows.
 const LONGEST: usize = 1_200;
@@ -211,9 +211,9 @@ pub(crate) struct Look {
 impl Look {
     /// Colour and the width of the terminal; without a terminal, no colour and 100 columns.
     pub(crate) fn of_output() -> Look {
-        let columns = Stream::Output.columns();
+        let columns = StandardStream::Output.columns();
         Look {
-            colour: Stream::Output.is_coloured(),
+            colour: StandardStream::Output.is_coloured(),
             width: columns.map_or(100, |columns| columns.min(240)),
         }
     }

@@ -28,7 +28,7 @@ use crate::meter::Meter;
 use crate::output::{CellStyle, clean, findings_table, print_as, say};
 use crate::reading::{LimitArguments, ReadingArguments};
 use crate::report::{ReproducibleArguments, open, report_file};
-use crate::terminal::{Stream, fitted, rows, wrapped};
+use crate::terminal::{StandardStream, fitted, rows, wrapped};
 use crate::top::TopArguments;
 
 /// Most characters of a text in a table of the summary.
@@ -380,12 +380,12 @@ fn summary(report: &Report, file: &Path) -> String {
             waiting.push_back(findings_table(&table, &style));
         }
         sections.push(SummarySection {
-            title: format!("\n{}\n", Stream::Output.bold(&chapter.title)),
+            title: format!("\n{}\n", StandardStream::Output.bold(&chapter.title)),
             shown,
             waiting,
         });
     }
-    let lines = |text: &str| match Stream::Output.columns() {
+    let lines = |text: &str| match StandardStream::Output.columns() {
         Some(columns) => fitted(text, columns).lines().count(),
         None => text.lines().count(),
     };
@@ -451,7 +451,10 @@ fn last_lines(report: &Report, file: &Path, steps: usize) -> String {
     if !report.skipped.is_empty() {
         let skipped = report.skipped.iter().map(|skipped| skipped.title.clone());
         let skipped: Vec<String> = skipped.collect();
-        text.push_str(&format!("\n{}\n", Stream::Output.bold("Skipped analyses")));
+        text.push_str(&format!(
+            "\n{}\n",
+            StandardStream::Output.bold("Skipped analyses")
+        ));
         text.push_str(&wrapped(&clean(&format!(
             "{}: the report says why.",
             skipped.join(", ")
@@ -463,7 +466,10 @@ fn last_lines(report: &Report, file: &Path, steps: usize) -> String {
         .filter_map(|chapter| chapter.section.suggestions.first());
     let suggestions: Vec<_> = suggestions.take(steps).collect();
     if !suggestions.is_empty() {
-        text.push_str(&format!("\n{}\n", Stream::Output.bold("Next steps")));
+        text.push_str(&format!(
+            "\n{}\n",
+            StandardStream::Output.bold("Next steps")
+        ));
     }
     for next in suggestions {
         text.push_str(&format!(

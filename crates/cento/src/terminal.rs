@@ -45,16 +45,16 @@ pub(crate) fn is_quiet() -> bool {
 
 /// The standard streams that output goes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub(crate) enum StandardStream {
     Output,
     Error,
 }
 
-impl Stream {
+impl StandardStream {
     fn is_terminal(self) -> bool {
         match self {
-            Stream::Output => io::stdout().is_terminal(),
-            Stream::Error => io::stderr().is_terminal(),
+            StandardStream::Output => io::stdout().is_terminal(),
+            StandardStream::Error => io::stderr().is_terminal(),
         }
     }
 
@@ -67,8 +67,8 @@ impl Stream {
         let typed = std::env::var("COLUMNS").ok();
         let typed = typed.and_then(|columns| columns.trim().parse().ok());
         let size = || match self {
-            Stream::Output => terminal_size_of(io::stdout()),
-            Stream::Error => terminal_size_of(io::stderr()),
+            StandardStream::Output => terminal_size_of(io::stdout()),
+            StandardStream::Error => terminal_size_of(io::stderr()),
         };
         let columns = typed.or_else(|| size().map(|(Width(width), _)| usize::from(width)));
         Some(
@@ -106,14 +106,14 @@ impl Stream {
 
 /// Returns the number of lines of the terminal that standard output is.
 pub(crate) fn rows() -> Option<usize> {
-    Stream::Output.columns()?;
+    StandardStream::Output.columns()?;
     let (_, terminal_size::Height(rows)) = terminal_size_of(io::stdout())?;
     Some(usize::from(rows)).filter(|&rows| rows > 0)
 }
 
 /// Returns the width that sentences are wrapped at.
 pub(crate) fn prose_width() -> usize {
-    Stream::Output.columns().unwrap_or(PROSE).min(PROSE)
+    StandardStream::Output.columns().unwrap_or(PROSE).min(PROSE)
 }
 
 /// Returns the number of columns of a text, without escape sequences for colour.

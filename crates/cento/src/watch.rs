@@ -223,11 +223,11 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<ExitCode, CommandError> 
 
     let outcome = loop {
         match watch_some(&mut stream, &mut watcher, seen.as_mut(), &mut summary) {
-            Ok(Flow::Continue) => {}
+            Ok(WatchStep::Continue) => {}
             // Nobody reads the verdicts any more, and nobody needs a summary.
-            Ok(Flow::Closed) => return Ok(ExitCode::SUCCESS),
-            Ok(Flow::Ended) => break Ok(ExitCode::SUCCESS),
-            Ok(Flow::Interrupted) => break Ok(ExitCode::from(INTERRUPTED)),
+            Ok(WatchStep::Closed) => return Ok(ExitCode::SUCCESS),
+            Ok(WatchStep::Ended) => break Ok(ExitCode::SUCCESS),
+            Ok(WatchStep::Interrupted) => break Ok(ExitCode::from(INTERRUPTED)),
             Err(error) => break Err(error),
         }
     };
@@ -237,7 +237,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<ExitCode, CommandError> 
 }
 
 /// Whether to continue.
-enum Flow {
+enum WatchStep {
     Continue,
     Ended,
     Interrupted,
@@ -250,15 +250,15 @@ fn watch_some(
     watcher: &mut Watcher,
     seen: Option<&mut SeenPages>,
     summary: &mut WatchSummary,
-) -> Result<Flow, CommandError> {
+) -> Result<WatchStep, CommandError> {
     let mut step = stream.next()?;
     let mut guard: Option<SeenGuard<'_>> = seen.map(SeenPages::lock).transpose()?;
     let mut out = Vec::new();
     let mut failed = None;
     let flow = loop {
         match step {
-            StreamStep::End => break Flow::Ended,
-            StreamStep::Stopped => break Flow::Interrupted,
+            StreamStep::End => break WatchStep::Ended,
+            StreamStep::Stopped => break WatchStep::Interrupted,
             StreamStep::Item(StreamItem::Ignored(_)) => {}
             StreamStep::Item(StreamItem::Skipped(skipped)) => summary.add_skipped(&skipped),
             // A stream without any byte is not a page.
@@ -283,20 +283,20 @@ fn watch_some(
                     }
                     Err(error) => {
                         failed = Some(error);
-                        break Flow::Ended;
+                        break WatchStep::Ended;
                     }
                 }
             }
         }
         if out.len() >= PRINTED || !stream.is_ready() {
-            break Flow::Continue;
+            break WatchStep::Continue;
         }
         step = stream.next()?;
     };
     // The lock is released before printing, which may have to wait for the reader.
     drop(guard);
     if !out.is_empty() && !print_while_read(&out)? {
-        return Ok(Flow::Closed);
+        return Ok(WatchStep::Closed);
     }
     match failed {
         Some(error) => Err(error.into()),

@@ -83,7 +83,7 @@ table_row! {
 
 /// The parameters of a sweep, as recorded.
 #[derive(Serialize)]
-struct RecordedSweep<'a> {
+struct RecordedCopiesSweep<'a> {
     pivot: &'a CopiesParams,
     sweep: &'a CopiesSweep,
 }
@@ -119,7 +119,7 @@ pub fn copies_sweep(
     };
     workplace.run(
         COPIES_SWEEP,
-        &RecordedSweep { pivot, sweep },
+        &RecordedCopiesSweep { pivot, sweep },
         source,
         || {
             let mut rows = Vec::new();

@@ -110,7 +110,7 @@ table_row! {
 /// A run of words of a label or of a chunk.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct WordRun {
+struct RunOfWords {
     hash: u64,
     kind: u32,
     /// The label, or the page.
@@ -127,7 +127,7 @@ struct WordRun {
 const LABEL: u32 = 0;
 const CHUNK: u32 = 1;
 
-impl Row for WordRun {
+impl Row for RunOfWords {
     type Key = u64;
     type Rest = (u32, u32, u32);
 
@@ -306,7 +306,7 @@ pub(super) fn register(
     registry.map("label runs", |context| {
         let task: GroupTask = context.task()?;
         let seen = context.state::<Bitmap>(RUNS)?;
-        let mut by_run = context.shuffle::<WordRun>(BY_RUN)?;
+        let mut by_run = context.shuffle::<RunOfWords>(BY_RUN)?;
         let mut hasher = WordHasher::default();
         let mut label = u32::try_from(task.first_row)?;
         for batch in open_groups(&task.file, task.group)? {
@@ -324,7 +324,7 @@ pub(super) fn register(
                 grams(words, K, |hash, at| {
                     if outcome.is_ok() {
                         seen.set(hash);
-                        outcome = by_run.push(WordRun {
+                        outcome = by_run.push(RunOfWords {
                             hash,
                             kind: LABEL,
                             of: label,
@@ -348,7 +348,7 @@ pub(super) fn register(
             true => None,
             false => Some(context.state::<Bitmap>(state::OWN)?),
         };
-        let mut by_run = context.shuffle::<WordRun>(BY_RUN)?;
+        let mut by_run = context.shuffle::<RunOfWords>(BY_RUN)?;
         let (mut hasher, mut buffer) = (WordHasher::default(), String::new());
         let recipe = labels.header().recipe;
         texts.for_each_text(&context.task()?, |page, text| {
@@ -368,7 +368,7 @@ pub(super) fn register(
                 let words = hasher.words(chunk);
                 grams(words, K, |hash, _| {
                     if outcome.is_ok() && seen.get(hash) {
-                        outcome = by_run.push(WordRun {
+                        outcome = by_run.push(RunOfWords {
                             hash,
                             kind: CHUNK,
                             of: page,
@@ -388,7 +388,7 @@ pub(super) fn register(
 }
 
 fn compare(registry: &mut Registry, params: &DetectParams) {
-    registry.reduce::<WordRun, _>("meet", |context, groups| {
+    registry.reduce::<RunOfWords, _>("meet", |context, groups| {
         let mut shared = context.shuffle::<SharedLabelRun>(SHARED_RUNS)?;
         let mut counted = context.shuffle::<LabelRun>(COUNTED_RUNS)?;
         // The labels that have the run, and its first occurrence in each.

@@ -399,20 +399,20 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
 /// Where the labels are cut off: all objects that occur more often than `count` are labels, and
 /// `ties` of those that occur exactly this often.
 #[derive(Debug, PartialEq, Eq)]
-struct Cut {
+struct CutOff {
     count: u64,
     ties: u64,
 }
 
-fn cut(how: How, frequencies: &BTreeMap<u64, [u64; 4]>) -> Cut {
+fn cut(how: How, frequencies: &BTreeMap<u64, [u64; 4]>) -> CutOff {
     let top = match how {
         How::Threshold(threshold) => {
-            return Cut {
+            return CutOff {
                 count: threshold,
                 ties: 0,
             };
         }
-        How::Informed(_) => return Cut { count: 0, ties: 0 },
+        How::Informed(_) => return CutOff { count: 0, ties: 0 },
         How::Top(top) => top,
     };
     let mut left = top;
@@ -422,11 +422,11 @@ fn cut(how: How, frequencies: &BTreeMap<u64, [u64; 4]>) -> Cut {
             break;
         }
         if free >= left {
-            return Cut { count, ties: left };
+            return CutOff { count, ties: left };
         }
         left -= free;
     }
-    Cut { count: 1, ties: 0 }
+    CutOff { count: 1, ties: 0 }
 }
 
 #[cfg(test)]
@@ -439,14 +439,14 @@ mod tests {
             .map(|(count, free)| (count, [free, 7, 0, 0]))
             .into();
         let top = |top| cut(How::Top(top), &frequencies);
-        assert_eq!(top(1), Cut { count: 9, ties: 1 });
-        assert_eq!(top(3), Cut { count: 5, ties: 2 });
-        assert_eq!(top(4), Cut { count: 5, ties: 3 });
-        assert_eq!(top(6), Cut { count: 2, ties: 2 });
-        assert_eq!(top(1000), Cut { count: 1, ties: 0 });
+        assert_eq!(top(1), CutOff { count: 9, ties: 1 });
+        assert_eq!(top(3), CutOff { count: 5, ties: 2 });
+        assert_eq!(top(4), CutOff { count: 5, ties: 3 });
+        assert_eq!(top(6), CutOff { count: 2, ties: 2 });
+        assert_eq!(top(1000), CutOff { count: 1, ties: 0 });
         assert_eq!(
             cut(How::Threshold(5), &frequencies),
-            Cut { count: 5, ties: 0 }
+            CutOff { count: 5, ties: 0 }
         );
     }
 }

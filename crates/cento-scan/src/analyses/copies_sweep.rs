@@ -25,7 +25,7 @@ pub struct CopiesSweeps;
 
 /// The parameters of a sweep, as in `run.json`.
 #[derive(Deserialize)]
-struct SweepSettings {
+struct CopiesSweepSettings {
     pivot: CopiesParams,
     sweep: CopiesSweep,
 }
@@ -64,12 +64,12 @@ impl Analysis for CopiesSweeps {
         parameters: &Value,
         workplace: &Workplace,
     ) -> Result<Findings> {
-        let settings: SweepSettings = parse_parameters(parameters)?;
+        let settings: CopiesSweepSettings = parse_parameters(parameters)?;
         copies_sweep(source, &settings.pivot, &settings.sweep, workplace)
     }
 
     fn command(&self, corpus: &str, parameters: &Value) -> String {
-        let Ok(settings) = parse_parameters::<SweepSettings>(parameters) else {
+        let Ok(settings) = parse_parameters::<CopiesSweepSettings>(parameters) else {
             return CommandLine::new("copies", corpus).finish();
         };
         let command = copies::Copies.command(corpus, &json!(settings.pivot));

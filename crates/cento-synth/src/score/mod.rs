@@ -206,7 +206,7 @@ impl RunFile {
 }
 
 /// A table of a run.
-pub(crate) struct Finding {
+pub(crate) struct FoundTable {
     analysis: String,
     run: String,
     table: String,
@@ -214,7 +214,7 @@ pub(crate) struct Finding {
     parameters: BTreeMap<String, Value>,
 }
 
-impl Finding {
+impl FoundTable {
     /// The table, and the one next to it that belongs to the same result: `pairs` of copies lists
     /// removed pages with the page that is kept, and `near_pairs` similar pages of which neither is
     /// removed for the other.
@@ -300,7 +300,7 @@ impl Score<'_> {
         &self,
         path: &Path,
         depth: u32,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<FoundTable>,
         notes: &mut Vec<String>,
     ) -> Result<()> {
         let failed = |error| Error::io(path, error);
@@ -336,7 +336,7 @@ impl Score<'_> {
                 name = last_name(folder);
                 parameters = run.parameters();
             }
-            findings.push(Finding {
+            findings.push(FoundTable {
                 analysis,
                 run: name,
                 table: table.unwrap_or_default().to_owned(),
@@ -369,7 +369,7 @@ impl Score<'_> {
                     .unwrap_or_default();
                 if tables.contains(&stem) {
                     run.check(entry)?;
-                    findings.push(Finding {
+                    findings.push(FoundTable {
                         analysis: run.analysis.clone(),
                         run: last_name(path),
                         table: stem.to_owned(),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::error::Result;
 use crate::score::table::{FindingRow, for_each_row};
 use crate::score::truth_index::{Id, TruthPassage, UnionFind, unordered};
-use crate::score::{Finding, PageLookup, ScoreLine, bad};
+use crate::score::{FoundTable, PageLookup, ScoreLine, bad};
 use crate::settings::PageKind;
 
 /// The default minimum resemblance of near-duplicates.
@@ -15,14 +15,14 @@ const DEFAULT_RESEMBLANCE: f64 = 0.8;
 
 /// Scores one table.
 pub(crate) struct Scorer<'a> {
-    finding: &'a Finding,
+    finding: &'a FoundTable,
     pages: &'a mut PageLookup,
     resemblance: f64,
 }
 
 impl<'a> Scorer<'a> {
     pub(crate) fn new(
-        finding: &'a Finding,
+        finding: &'a FoundTable,
         pages: &'a mut PageLookup,
         resemblance: Option<f64>,
     ) -> Scorer<'a> {

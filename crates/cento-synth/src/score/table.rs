@@ -11,6 +11,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
+use cento_file::CsvRecords;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 
@@ -83,12 +84,13 @@ pub(crate) fn for_each_row(
             Ok(())
         }
         Some("csv") => {
-            let mut lines = CsvRecords::new(BufReader::new(file));
-            let names = lines
-                .next()
+            let mut records = CsvRecords::new(BufReader::new(file));
+            let names = records.next().transpose();
+            let names = names
                 .map_err(|error| Error::io(path, error))?
                 .unwrap_or_default();
-            while let Some(cells) = lines.next().map_err(|error| Error::io(path, error))? {
+            for cells in records {
+                let cells = cells.map_err(|error| Error::io(path, error))?;
                 let value = |cell: String| {
                     if cell.is_empty() {
                         Value::Null
@@ -169,97 +171,5 @@ fn value(column: &dyn Array, row: usize) -> Value {
         DataType::Float32 => f64::from(column.as_primitive::<Float32Type>().value(row)).into(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into(),
         _ => Value::Null,
-    }
-}
-
-/// The records of a CSV file: separated by commas, with double quotes around cells that contain
-/// commas, quotes or line breaks.
-struct CsvRecords<R> {
-    reader: R,
-}
-
-impl<R: BufRead> CsvRecords<R> {
-    fn new(reader: R) -> CsvRecords<R> {
-        CsvRecords { reader }
-    }
-
-    fn next(&mut self) -> std::io::Result<Option<Vec<String>>> {
-        let mut record = String::new();
-        loop {
-            if self.reader.read_line(&mut record)? == 0 {
-                break;
-            }
-            // A record continues while a quote is open.
-            if record
-                .bytes()
-                .filter(|&byte| byte == b'"')
-                .count()
-                .is_multiple_of(2)
-            {
-                break;
-            }
-        }
-        if record.is_empty() {
-            return Ok(None);
-        }
-        let record = record.trim_end_matches(['\r', '\n']);
-        let mut cells = vec![String::new()];
-        let mut quoted = false;
-        let mut letters = record.chars().peekable();
-        while let Some(letter) = letters.next() {
-            match letter {
-                '"' if quoted && letters.peek() == Some(&'"') => {
-                    letters.next();
-                    if let Some(cell) = cells.last_mut() {
-                        cell.push('"');
-                    }
-                }
-                '"' => quoted = !quoted,
-                ',' if !quoted => cells.push(String::new()),
-                letter => {
-                    if let Some(cell) = cells.last_mut() {
-                        cell.push(letter);
-                    }
-                }
-            }
-        }
-        for cell in &mut cells {
-            // Remove the prefix that protects spreadsheets from formulas.
-            let guarded = cell.strip_prefix('\'').is_some_and(|rest| {
-                rest.starts_with([
-                    '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−',
-                ])
-            });
-            if guarded {
-                cell.remove(0);
-            }
-        }
-        Ok(Some(cells))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_protection_against_formulas_is_removed() {
-        let mut records = CsvRecords::new("'=1+1,'quoted',''s,-1\n".as_bytes());
-        let record = records.next().unwrap().unwrap();
-        assert_eq!(record, ["=1+1", "'quoted'", "'s", "-1"]);
-    }
-
-    #[test]
-    fn quoted_cells_of_a_csv_may_contain_anything() {
-        let csv = "page,of\r\n\"a,b\",\"say \"\"x\"\"\nand more\"\n,d\n";
-        let mut records = CsvRecords::new(csv.as_bytes());
-        let mut all = Vec::new();
-        while let Some(record) = records.next().unwrap() {
-            all.push(record);
-        }
-        assert_eq!(
-            all,
-            [["page", "of"], ["a,b", "say \"x\"\nand more"], ["", "d"]]
-        );
     }
 }

@@ -11,7 +11,7 @@ const FULL: (usize, usize) = (7, 10);
 
 /// A slot of the table: 32 bits of the key, and the number of the page plus one; 0 if it is empty.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct SeenSlot {
     tag: u32,
     page: u32,
 }
@@ -19,7 +19,7 @@ struct Slot {
 /// A hash table with open addressing. Keys are truncated to 32 bits, so that a page that is found
 /// may have another key: the caller compares the pages themselves.
 pub(super) struct PageIndex {
-    slots: Vec<Slot>,
+    slots: Vec<SeenSlot>,
     used: usize,
     most_slots: usize,
     /// The offset of each page, from the first that is not forgotten on.
@@ -31,9 +31,9 @@ impl PageIndex {
     /// Creates an index that uses at most about `memory` bytes. While the table grows, the old and
     /// the new one exist together.
     pub(super) fn new(memory: usize) -> PageIndex {
-        let largest = (memory / (2 * size_of::<Slot>())).max(FIRST_SLOTS);
+        let largest = (memory / (2 * size_of::<SeenSlot>())).max(FIRST_SLOTS);
         PageIndex {
-            slots: vec![Slot::default(); FIRST_SLOTS],
+            slots: vec![SeenSlot::default(); FIRST_SLOTS],
             used: 0,
             // A power of two.
             most_slots: 1 << largest.ilog2(),
@@ -75,7 +75,7 @@ impl PageIndex {
                 }
             }
             let page = self.offsets.len() as u32;
-            self.put(Slot {
+            self.put(SeenSlot {
                 tag: tag(key),
                 page,
             });
@@ -92,11 +92,11 @@ impl PageIndex {
 
     /// Moves to another table the slots of all pages but the first `without`.
     fn rebuild(&mut self, slots: usize, without: u32) {
-        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); slots]);
+        let old = std::mem::replace(&mut self.slots, vec![SeenSlot::default(); slots]);
         self.used = 0;
         for slot in old {
             if slot.page > without {
-                self.put(Slot {
+                self.put(SeenSlot {
                     page: slot.page - without,
                     ..slot
                 });
@@ -104,7 +104,7 @@ impl PageIndex {
         }
     }
 
-    fn put(&mut self, slot: Slot) {
+    fn put(&mut self, slot: SeenSlot) {
         let mut same = 0;
         let at = self.search_ends(slot.tag, |other| same += usize::from(other.tag == slot.tag));
         if same < SAME_KEY
@@ -122,7 +122,7 @@ impl PageIndex {
     }
 
     /// The slots in which a tag may be.
-    fn search(&self, tag: u32) -> impl Iterator<Item = (usize, Slot)> {
+    fn search(&self, tag: u32) -> impl Iterator<Item = (usize, SeenSlot)> {
         let (begin, mask) = (self.begin(tag), self.slots.len() - 1);
         (0..LONGEST_SEARCH)
             .map(move |step| (begin + step) & mask)
@@ -131,7 +131,7 @@ impl PageIndex {
     }
 
     /// Visits the slots in which a tag may be, and returns the free slot after them.
-    fn search_ends(&self, tag: u32, mut visit: impl FnMut(Slot)) -> Option<usize> {
+    fn search_ends(&self, tag: u32, mut visit: impl FnMut(SeenSlot)) -> Option<usize> {
         let mut steps = 0;
         for (_, slot) in self.search(tag) {
             visit(slot);
@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(index.pages() + index.forgotten(), page + 1);
         }
         assert!(index.forgotten() > 0);
-        assert!(index.slots.len() * size_of::<Slot>() <= 1 << 19);
+        assert!(index.slots.len() * size_of::<SeenSlot>() <= 1 << 19);
         for page in 0..20_000 {
             let found = (0..16).all(|at| index.find(key(page, at)).any(|found| found == page));
             assert_eq!(found, page >= index.forgotten(), "{page}");
