@@ -147,6 +147,7 @@ impl<'t> Document<'t> {
             let first = self.terms.len();
             let mut stems: Vec<u32> = self.words[words.clone()]
                 .iter()
+                .filter(|word| is_telling(&self.text[word.begin as usize..word.end as usize]))
                 .map(|word| word.stem)
                 .collect();
             stems.sort_unstable();
@@ -188,6 +189,12 @@ impl<'t> Document<'t> {
             .unwrap_or(self.text.len() - end);
         begin..end + closing
     }
+}
+
+/// Whether a word tells what a sentence is about. Numbers of sections, columns and pages do not: they
+/// are equal in texts that have nothing else in common.
+fn is_telling(word: &str) -> bool {
+    word.len() > 2 || word.chars().any(char::is_alphabetic)
 }
 
 /// Divides a sentence into parts of about the same length, none longer than the limit.

@@ -112,7 +112,7 @@ impl Default for AlignSettings {
             verbatim_gap: 8,
             cosine: 0.30,
             dice: 0.33,
-            cosine_beside_verbatim: 0.8,
+            cosine_beside_verbatim: 0.7,
             gap: 4,
             whole_cosine: 0.36,
             scattered: true,

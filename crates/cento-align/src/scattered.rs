@@ -22,12 +22,12 @@ const LEAST_SIMILAR: usize = 2;
 /// The cosine of sentences that are clearly similar.
 const SIMILAR: f32 = 0.3;
 /// How many times as long as the summary the source must be, and may be. In a longer one, anything
-/// is found.
-const RATIO: Range<usize> = 3..20;
+/// is found: the words of any sentence about the same subject.
+const RATIO: Range<usize> = 3..12;
 /// The share of the summary's weight that the source must have: where an edited passage was found
 /// in the summary, and where none was.
 const COVERED: f32 = 0.61;
-const COVERED_ALONE: f32 = 0.65;
+const COVERED_ALONE: f32 = 0.75;
 /// If a compact edited passage explains this share of what the whole source explains, then it is
 /// the source.
 const EXPLAINED: f32 = 0.65;
@@ -99,6 +99,9 @@ fn summary(
 const BETWEEN: usize = 2;
 /// The most words of a summary that is joined from passages: longer passages are copied one by one.
 const LONGEST_JOINED: usize = 150;
+/// How many times as long as such a summary the source may be. Whole sentences are better evidence
+/// than words.
+const LONGEST_SOURCE: usize = 20;
 /// The share of its weight that the source must have.
 const JOINED_COVERED: f32 = 0.7;
 
@@ -121,7 +124,7 @@ pub(crate) fn join(
         let mut is_summary = |whole: &Found| {
             let (length, source) = (a.words_of(&whole.a).len(), b.words_of(&whole.b).len());
             if length > LONGEST_JOINED
-                || !(RATIO.start * length..=RATIO.end * length).contains(&source)
+                || !(RATIO.start * length..=LONGEST_SOURCE * length).contains(&source)
             {
                 return false;
             }

@@ -384,3 +384,47 @@ proptest! {
         prop_assert!(found.contains(&shared) && found.len() < shared.len() + 30);
     }
 }
+
+#[test]
+fn numbers_of_sections_columns_and_pages_are_no_evidence() {
+    let numbered = |seed: u64| {
+        let sentences = prose(seed, 30);
+        let lines = sentences.iter().enumerate().map(|(at, sentence)| {
+            let columns = "0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9";
+            format!(
+                "{}.{}.{}. {sentence} {columns} {at}.",
+                at / 9,
+                at / 3,
+                at % 3
+            )
+        });
+        lines.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(align(&numbered(30), &numbered(31)), []);
+}
+
+#[test]
+fn an_edited_passage_beside_a_verbatim_one_is_found() {
+    let (copied, original) = (prose(40, 6).join(" "), prose(41, 8));
+    // One word of five is another one.
+    let edited = original.iter().enumerate().map(|(at, sentence)| {
+        let words = sentence.trim_end_matches('.').split(' ').enumerate();
+        let words = words.map(|(place, word)| match place % 5 {
+            2 => format!("wum{at}{place}"),
+            _ => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ") + "."
+    });
+    let edited: Vec<String> = edited.collect();
+    let between = prose(42, 60);
+    let a = format!(
+        "{copied} {} {}",
+        between[..30].join(" "),
+        original.join(" ")
+    );
+    let b = format!("{} {} {copied}", edited.join(" "), between[30..].join(" "));
+    let passages = align(&a, &b);
+    let kinds: Vec<PassageKind> = passages.iter().map(|passage| passage.kind).collect();
+    assert_eq!(kinds, [PassageKind::Verbatim, PassageKind::Edited]);
+    assert_eq!(&b[passages[1].b.clone()], edited.join(" "));
+}

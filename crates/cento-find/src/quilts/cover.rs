@@ -264,7 +264,7 @@ impl GramClasses {
         {
             has.extend(self.others(class).iter().map(|&page| (page, class as u32)));
         }
-        has.sort_unstable();
+        has.sort_unstable_by_key(|&(page, class)| u64::from(page) << 32 | u64::from(class));
         let mut candidates: Vec<Candidate> = Vec::new();
         for (at, &(page, class)) in has.iter().enumerate() {
             let weight = weights.get(class as usize).copied().unwrap_or(0);

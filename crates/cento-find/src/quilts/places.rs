@@ -86,23 +86,23 @@ impl GramScanner {
     ) -> Result<(), StageError> {
         self.hasher.reset();
         let (hasher, begins) = (&mut self.hasher, &mut self.begins);
-        let (mut words, mut result) = (0, Ok(()));
+        let (mut grams, mut slot, mut result) = (0, 0, Ok(()));
         self.scanner.scan_ranged_keys(text, |range, key| {
             if result.is_err() {
                 return;
             }
-            let slot = words % begins.len();
             if let Some(begin) = begins.get_mut(slot) {
                 *begin = range.start as u32;
             }
-            words += 1;
+            slot = if slot + 1 == begins.len() { 0 } else { slot + 1 };
             if let Some(gram) = hasher.push(key.either(packed_word_hash, word_hash)) {
                 // The ring is full, so the oldest word is in the next slot.
                 let place = Occurrence {
-                    position: (words - begins.len()) as u32,
-                    begin: begins.get(words % begins.len()).copied().unwrap_or(0),
+                    position: grams,
+                    begin: begins.get(slot).copied().unwrap_or(0),
                     end: range.end as u32,
                 };
+                grams += 1;
                 result = each(gram, place);
             }
         });
