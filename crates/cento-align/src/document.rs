@@ -191,8 +191,8 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Whether a word tells what a sentence is about. Numbers of sections, columns and pages do not: they
-/// are equal in texts that have nothing else in common.
+/// Whether a word tells what a sentence is about. Numbers of sections, columns and pages do not:
+/// they are equal in texts that have nothing else in common.
 fn is_telling(word: &str) -> bool {
     word.len() > 2 || word.chars().any(char::is_alphabetic)
 }

@@ -49,4 +49,4 @@ pub use scan::{
     FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus,
     SkippedAnalysis, UnknownAnalysis, add_known_results, known_results,
 };
-pub use stage_weights::{has_weights, stage_share};
+pub use stage_weights::{has_weights, is_note, stage_share};

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::analyses::{analyses, analysis};
 use crate::analysis::Analysis;
 use crate::profile::Profile;
-use crate::stage_weights::{has_weights, stage_share};
+use crate::stage_weights::{has_weights, is_note, stage_share};
 
 /// The relative run time of indexing, compared with [`Analysis::weight`].
 pub const INDEX_WEIGHT: u32 = 25;
@@ -271,6 +271,8 @@ struct ScanStep {
     /// The largest share of this step reported so far. An analysis may run several flows, and a
     /// progress bar must not move backwards.
     share: f64,
+    /// Whether the analysis has a stage that only some runs have.
+    noted: bool,
     /// The largest share of the scan reported so far: the steps may turn out to be more.
     of_all: f64,
 }
@@ -331,6 +333,7 @@ impl ScanProgress {
                 weight,
                 before: step.before + step.weight,
                 share: 0.0,
+                noted: false,
                 of_all: step.of_all,
             };
         }
@@ -369,7 +372,9 @@ impl ScanProgress {
             INDEX_STEP => self.index.bytes() as f64 / self.index.total_bytes().max(1) as f64,
             analysis => {
                 let stage = self.flow.finished() as f64 / self.flow.tasks().max(1) as f64;
-                stage_share(analysis, &self.flow.stage(), stage).unwrap_or_else(|| {
+                let name = self.flow.stage();
+                step.noted |= is_note(&name);
+                stage_share(analysis, &name, stage, step.noted).unwrap_or_else(|| {
                     // Without weights, all stages count the same. Before the first stage of this
                     // step, the progress is still that of the last one.
                     match step.is_weighted() {

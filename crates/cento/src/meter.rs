@@ -1,13 +1,13 @@
 //! Progress of long steps: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cento_scan::{INDEX_STEP, ScanProgress, has_weights, stage_share};
+use cento_scan::{INDEX_STEP, ScanProgress, has_weights, is_note, stage_share};
 use cento_store::BuildProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -161,6 +161,8 @@ pub(crate) struct AnalysisStep {
     progress: Arc<cento_flow::Progress>,
     /// The name of the analysis, if its stages have weights.
     analysis: Option<String>,
+    /// Whether the analysis has a stage that only some runs have.
+    noted: AtomicBool,
     /// The largest share so far, in parts of [`PARTS`].
     largest: AtomicU64,
 }
@@ -171,6 +173,7 @@ impl AnalysisStep {
         Arc::new(AnalysisStep {
             progress: Arc::clone(progress),
             analysis: typed_verb().filter(|verb| has_weights(verb)),
+            noted: AtomicBool::new(false),
             largest: AtomicU64::new(0),
         })
     }
@@ -186,7 +189,11 @@ impl MeteredStep for AnalysisStep {
         let stage = flow.stage();
         let finished = flow.finished() as f64 / flow.tasks().max(1) as f64;
         let share = match &self.analysis {
-            Some(analysis) => stage_share(analysis, &stage, finished).unwrap_or(0.0),
+            Some(analysis) => {
+                let note = is_note(&stage);
+                let noted = self.noted.fetch_or(note, Ordering::Relaxed) || note;
+                stage_share(analysis, &stage, finished, noted).unwrap_or(0.0)
+            }
             None => flow.share(),
         };
         let parts = (share * PARTS as f64) as u64;

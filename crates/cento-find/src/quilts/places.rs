@@ -94,7 +94,11 @@ impl GramScanner {
             if let Some(begin) = begins.get_mut(slot) {
                 *begin = range.start as u32;
             }
-            slot = if slot + 1 == begins.len() { 0 } else { slot + 1 };
+            slot = if slot + 1 == begins.len() {
+                0
+            } else {
+                slot + 1
+            };
             if let Some(gram) = hasher.push(key.either(packed_word_hash, word_hash)) {
                 // The ring is full, so the oldest word is in the next slot.
                 let place = Occurrence {
