@@ -3,8 +3,8 @@
 //! The weights are hundredths of the time of the analysis, measured with `cento scan --explain` on
 //! a synthetic crawl of 12,000 pages and on 3,200 Python files of Debian, and rounded between the
 //! two. Stages that take less than a hundredth are left out. How long the alignment of passages
-//! takes depends most on the corpus: on how many pairs of pages share text. The weight of [`NOTE`] in
-//! quilts is from 2 million pages.
+//! takes depends most on the corpus: on how many pairs of pages share text. The weight of [`NOTE`]
+//! in quilts is from 2 million pages.
 
 /// The stages of an analysis in the order in which they run, each with its weight.
 type Stages = &'static [(&'static str, u32)];
