@@ -3,7 +3,7 @@
 //! ```text
 //!   pages ─ sort as many as fit ─▶ runs ─ merge ─┬─▶ the page of each rank
 //!                                                └─▶ (page, rank), by ranges of pages
-//!                                                       └─ each range in memory ─▶ the rank of each page
+//!                         each range in memory ─▶ the rank of each page ◀─┘
 //! ```
 
 use std::cmp::Reverse;
