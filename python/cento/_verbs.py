@@ -288,7 +288,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -387,7 +388,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -497,7 +499,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -611,7 +614,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -716,7 +720,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``sample``: Print this many results, drawn at random
@@ -835,7 +840,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -952,7 +958,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``sample``: Print this many results, drawn at random
@@ -1099,7 +1106,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``sample``: Print this many results, drawn at random
@@ -1209,7 +1217,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -1302,7 +1311,8 @@ class Analyses:
           ``findings``: Folder of the findings [default: CORPUS/findings]
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``top``: Number of rows to show of each table, or all [default: 10]
@@ -1379,7 +1389,8 @@ class Analyses:
           ``explain``: Print the seconds, rows and bytes of each stage
           ``again``: Do the work again instead of using cached results
           ``partial``: Use a corpus whose last index was interrupted: the pages indexed so far
-          ``temp``: Folder for temporary files [default: beside the findings]
+          ``temp``: Folder for temporary files [default: beside the findings; for inputs, the
+            system's]
           ``threads``: Worker threads [default: the number of cores]
           ``memory``: Memory to use [default: half of the machine's memory]
           ``progress``: True to show it as the command line does, False for none, or a function of

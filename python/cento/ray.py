@@ -87,9 +87,7 @@ def run(
     typed = [str(word) for word in words]
     if typed and typed[0] not in INDEXING:
         typed = _absolute(typed)
-    # Flows depend on the memory, and a worker has to reach the same flow.
-    if not any(word == "--memory" or word.startswith("--memory=") for word in typed):
-        typed.append(f"--memory={1 << 30}")
+    typed += _resources(typed, settings)
     before = anonymous_memory()
     server = _cento.FlowServer(typed, True, False)
     try:
@@ -143,6 +141,18 @@ def _job(words: List[str], step: Dict[str, Any], settings: ClusterSettings) -> J
     key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
     tested = (settings.faults, settings.killed)
     return Job(tuple(of_worker), flow, folder, key, partitions, current, *tested)
+
+
+def _resources(words: List[str], settings: ClusterSettings) -> List[str]:
+    """Returns options for the memory and the threads, unless they were typed.
+
+    Flows depend on both, and workers on other machines have to reach the same flow, also those of a
+    later cluster that resumes it. What an analysis divides among its threads is divided among a
+    quarter of the groups here; with more than that, its shuffles grow faster than tasks shrink.
+    """
+    usual = {"--memory": 1 << 30, "--threads": min(64, max(1, settings.groups // 4))}
+    typed = {word.split("=")[0] for word in words}
+    return [f"{name}={value}" for name, value in usual.items() if name not in typed]
 
 
 def _absolute(words: List[str]) -> List[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,16 @@ def cluster() -> Iterator[Any]:
     with local_cluster() as cluster:
         ray.init(address=cluster.address, log_to_driver=False)
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus with more pages than 64 KiB have bytes for."""
+    folder = tmp_path_factory.mktemp("large")
+    cento.run("synth", "-o", folder / "s", "--pages", 5000, progress=False)
+    corpus = folder / "c.cento"
+    cento.Corpus.index(folder / "s" / "crawl", corpus, progress=False)
+    return corpus
 
 
 @pytest.mark.parametrize(("verb", "words"), CALLS)
@@ -101,6 +112,41 @@ def test_the_module_is_a_program(cluster: Any, corpus: cento.Corpus, tmp_path: P
     assert done.returncode == 0, done.stderr
     expected = cento.run("overlap", local, "--memory=4G", progress=False).text
     assert done.stdout.replace(str(corpus.path), "X") == expected.replace(str(local), "X")
+
+
+def test_machines_with_different_cores_reach_the_same_flow(
+    cluster: Any, corpus: cento.Corpus, tmp_path: Path
+) -> None:
+    """A driver with one core, and workers with all cores of this machine."""
+    local = tmp_path / "local.cento"
+    shutil.copytree(corpus.path, local)
+    words = ["reuse", str(corpus.path), "--address", cluster.address, "--task-memory", "64"]
+
+    def with_one_core() -> None:
+        os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+
+    line = [sys.executable, "-m", "cento.ray", *words]
+    done = subprocess.run(
+        line, capture_output=True, text=True, timeout=300, preexec_fn=with_one_core
+    )
+    assert done.returncode == 0, done.stderr
+    cento.run("reuse", local, progress=False)
+    assert findings_of(corpus.path) == findings_of(local) != {}
+
+
+@pytest.mark.parametrize("verb", ["copies", "overlap", "reuse"])
+def test_no_process_needs_memory_for_all_pages(
+    verb: str, cluster: Any, large: Path, tmp_path: Path
+) -> None:
+    """With so little that a local run refuses it: the order of pages is sorted on disk."""
+    from cento import ray as cento_ray
+
+    here, there = tmp_path / "here", tmp_path / "there"
+    small = ["--memory=64K", "--findings", there]
+    cento_ray.run(verb, large, *small, settings=settings())
+    cento.run(verb, large, MEMORY, "--findings", here, progress=False)
+    assert tables(there) == tables(here) != {}
+    assert not list(there.glob(".page-order*"))
 
 
 def corpus_bytes(folder: Path) -> Dict[str, bytes]:

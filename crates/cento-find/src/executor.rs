@@ -34,10 +34,9 @@ pub trait FlowExecutor {
         Ok(runner.run(flow)?)
     }
 
-    /// What this process does.
-    fn role(&self) -> ExecutorRole {
-        ExecutorRole::Local
-    }
+    /// What this process does. There is no default, so that an executor that wraps another one
+    /// cannot forget it.
+    fn role(&self) -> ExecutorRole;
 
     /// Called with the findings of each analysis, computed or cached.
     fn found(&self, _findings: &Findings) {}
@@ -47,7 +46,11 @@ pub trait FlowExecutor {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalExecutor;
 
-impl FlowExecutor for LocalExecutor {}
+impl FlowExecutor for LocalExecutor {
+    fn role(&self) -> ExecutorRole {
+        ExecutorRole::Local
+    }
+}
 
 thread_local! {
     static EXECUTOR: RefCell<Rc<dyn FlowExecutor>> = RefCell::new(Rc::new(LocalExecutor));
@@ -56,6 +59,13 @@ thread_local! {
 /// Returns the executor of this thread.
 pub(crate) fn executor() -> Rc<dyn FlowExecutor> {
     EXECUTOR.with_borrow(Rc::clone)
+}
+
+/// Whether other processes run the tasks of flows. Then no process holds the states of a flow: they
+/// are shared by the processes of a machine, and the driver declares what each task needs. An
+/// analysis must not require that they fit in its memory.
+pub(crate) fn on_cluster() -> bool {
+    executor().role() != ExecutorRole::Local
 }
 
 /// Runs the flows of all analyses in `body` with this executor.

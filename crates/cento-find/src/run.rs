@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::executor::executor;
+use crate::executor::{executor, on_cluster};
 use crate::page_origins::PageOrigins;
 use crate::tables::read_rows;
 
@@ -109,6 +109,15 @@ impl Workplace {
         Workplace {
             memory: left.max(minimum.min(self.memory)),
             ..self.clone()
+        }
+    }
+
+    /// Returns how many threads share the memory. On a cluster each task has a process, which may
+    /// use as much.
+    pub(crate) fn sharing_threads(&self) -> u64 {
+        match on_cluster() {
+            true => 1,
+            false => self.threads.max(1) as u64,
         }
     }
 

@@ -71,7 +71,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use arguments::Verb;
-use cento_find::{Findings, FlowExecutor, with_executor};
+use cento_find::{ExecutorRole, Findings, FlowExecutor, with_executor};
 use cento_store::{BuildExecutor, with_build_executor};
 
 pub use command_error::CommandError;
@@ -153,6 +153,10 @@ impl FlowExecutor for RecordingExecutor {
         flow: &cento_flow::Flow,
     ) -> cento_find::Result<cento_flow::RunReport> {
         self.0.execute(runner, flow)
+    }
+
+    fn role(&self) -> ExecutorRole {
+        self.0.role()
     }
 
     fn found(&self, findings: &Findings) {

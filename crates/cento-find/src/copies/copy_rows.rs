@@ -26,29 +26,84 @@ impl RankedPage {
     }
 }
 
-/// A page with its date, for ranking.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Dated {
-    /// As in [`Precedence`](crate::precedence::Precedence).
+/// A date of pages whose URLs have tracking parameters, or of pages whose URLs have none. Sorts as
+/// [`Precedence`](crate::precedence::Precedence).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct PageDate {
     pub(super) date: u64,
-    pub(super) page: u32,
-    /// Whether its URL has tracking parameters.
-    pub(super) tracked: u16,
-    /// Whether it belongs to the corpus that is compared with another one.
-    pub(super) late: u16,
+    pub(super) tracked: u32,
 }
 
-impl Row for Dated {
+impl Row for PageDate {
     type Key = u64;
-    type Rest = (u16, u32);
+    type Rest = u32;
 
     fn key(&self) -> u64 {
         self.date
     }
 
-    fn rest(&self) -> (u16, u32) {
-        (self.tracked, self.page)
+    fn rest(&self) -> u32 {
+        self.tracked
+    }
+}
+
+/// Distributes a number over all 64-bit numbers, each of which has one origin.
+pub(super) fn mixed(number: u64) -> u64 {
+    // The finaliser of MurmurHash3.
+    let mut mixed = number;
+    mixed ^= mixed >> 33;
+    mixed = mixed.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    mixed ^= mixed >> 33;
+    mixed = mixed.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    mixed ^ (mixed >> 33)
+}
+
+/// A date whose order is unknown, so that the dates of a crawl, which are close to each other, are
+/// in different partitions. Its key is [`mixed`].
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct MixedDate(pub(super) PageDate);
+
+impl Row for MixedDate {
+    type Key = u64;
+    type Rest = u32;
+
+    fn key(&self) -> u64 {
+        mixed(self.0.date)
+    }
+
+    fn rest(&self) -> u32 {
+        self.0.tracked
+    }
+}
+
+/// A page with its date, or the rank of all pages of this date.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Dated {
+    pub(super) date: PageDate,
+    /// A page, or a rank.
+    pub(super) number: u32,
+    /// [`RANK`], or a page of the corpus, or of the one that it is compared with.
+    pub(super) kind: u32,
+}
+
+/// The values of [`Dated::kind`]. Ranks come before the pages.
+pub(super) const RANK: u32 = 0;
+pub(super) const PAGE: u32 = 1;
+pub(super) const LATE_PAGE: u32 = 2;
+
+impl Row for Dated {
+    type Key = u64;
+    type Rest = (u32, u32, u32);
+
+    fn key(&self) -> u64 {
+        mixed(self.date.date)
+    }
+
+    fn rest(&self) -> (u32, u32, u32) {
+        (self.date.tracked, self.kind, self.number)
     }
 }
 

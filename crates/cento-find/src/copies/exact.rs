@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cento_flow::{Bitmap, Groups, Registry, StageError};
 
-use super::copy_rows::{Dated, Identity, PAYLOAD, REVISIT, RankedPage, TEXT};
+use super::copy_rows::{
+    Dated, Identity, LATE_PAGE, MixedDate, PAGE, PAYLOAD, PageDate, RANK, REVISIT, RankedPage, TEXT,
+};
 use super::params::{CopiesParams, Keep};
 use super::stage_names::{shuffle, stage, state};
 use crate::corpus_pages::{CorpusPages, PageFacts};
@@ -54,6 +56,9 @@ impl CopyLink {
 /// Added to the ranks of pages of a corpus that is compared with another one, so that they come
 /// after all others. Ranks are below it.
 const LATE: u32 = 1 << 31;
+/// The rank of pages without a date and without tracking parameters in their URLs; of those with,
+/// it is one more. Dated pages have lower ranks.
+const UNDATED: u32 = LATE - 2;
 
 /// Returns the rank of a page by a policy that does not compare pages.
 fn rank(keep: Keep, facts: &PageFacts<'_>) -> u32 {
@@ -71,43 +76,7 @@ pub(super) fn comparable(params: &CopiesParams, of: RankedPage, page: RankedPage
 }
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
-    let (pages, settings) = (Arc::clone(source), params.clone());
-    registry.map(stage::DATES, move |context| {
-        let ranks = context.state::<Numbers>(state::RANKS)?;
-        let mut by_date = context.shuffle::<Dated>(shuffle::BY_DATE)?;
-        pages.for_each_page(context.task()?, |facts| {
-            let late = settings.against && facts.corpus > 0;
-            if settings.keep == Keep::Earliest {
-                let precedence = Precedence::of(&facts);
-                by_date.push(Dated {
-                    date: precedence.date,
-                    page: facts.number,
-                    tracked: u16::from(precedence.tracked),
-                    late: u16::from(late),
-                })?;
-            } else {
-                let rank = rank(settings.keep, &facts) + if late { LATE } else { 0 };
-                ranks.set(facts.number, rank);
-            }
-            Ok::<_, StageError>(())
-        })
-    });
-    // A date in milliseconds does not fit in 31 bits, but its rank does.
-    registry.reduce::<Dated, _>(stage::RANK, |context, groups| {
-        let ranks = context.state::<Numbers>(state::RANKS)?;
-        let (mut rank, mut last) = (0u32, None);
-        while let Some(group) = groups.next_group()? {
-            for row in group {
-                let now = (row.date, row.tracked);
-                if last.is_some_and(|last| last != now) {
-                    rank = (rank + 1).min(LATE - 1);
-                }
-                last = Some(now);
-                ranks.set(row.page, rank + u32::from(row.late) * LATE);
-            }
-        }
-        Ok(())
-    });
+    register_ranks(registry, source, params);
     let pages = Arc::clone(source);
     registry.map(stage::FACTS, move |context| {
         let ranks = context.state::<Numbers>(state::RANKS)?;
@@ -179,6 +148,90 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, param
             kept_of.set(row.place.page, leader.place.page);
             links.set(row.place.page, link.number());
         })
+    });
+}
+
+/// Registers the stages that rank pages.
+///
+/// A date in milliseconds does not fit in 31 bits, but its rank does. Only distinct dates are
+/// sorted by a single task; their ranks are then joined with the pages.
+fn register_ranks(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
+    let (pages, settings) = (Arc::clone(source), params.clone());
+    registry.map(stage::DATES, move |context| {
+        let ranks = context.state::<Numbers>(state::RANKS)?;
+        let mut dates = context.shuffle::<MixedDate>(shuffle::DATES)?;
+        let mut by_date = context.shuffle::<Dated>(shuffle::BY_DATE)?;
+        let mut last = None;
+        pages.for_each_page(context.task()?, |facts| {
+            let late = settings.against && facts.corpus > 0;
+            if settings.keep != Keep::Earliest {
+                let rank = rank(settings.keep, &facts) + if late { LATE } else { 0 };
+                ranks.set(facts.number, rank);
+                return Ok(());
+            }
+            let precedence = Precedence::of(&facts);
+            let tracked = u32::from(precedence.tracked);
+            if precedence.date == u64::MAX {
+                // Without a date: after all others.
+                ranks.set(facts.number, UNDATED + tracked + u32::from(late) * LATE);
+                return Ok(());
+            }
+            let date = PageDate {
+                date: precedence.date,
+                tracked,
+            };
+            if last != Some(date) {
+                last = Some(date);
+                dates.push(MixedDate(date))?;
+            }
+            by_date.push(Dated {
+                date,
+                number: facts.number,
+                kind: if late { LATE_PAGE } else { PAGE },
+            })?;
+            Ok::<_, StageError>(())
+        })
+    });
+    registry.reduce::<MixedDate, _>(stage::DISTINCT_DATES, |context, groups| {
+        let mut distinct = context.shuffle::<PageDate>(shuffle::DISTINCT_DATES)?;
+        while let Some(group) = groups.next_group()? {
+            let mut last = None;
+            for MixedDate(date) in group {
+                if last != Some(date) {
+                    last = Some(date);
+                    distinct.push(date)?;
+                }
+            }
+        }
+        Ok(())
+    });
+    registry.reduce::<PageDate, _>(stage::RANK, |context, groups| {
+        let mut by_date = context.shuffle::<Dated>(shuffle::BY_DATE)?;
+        let mut rank = 0u32;
+        while let Some(group) = groups.next_group()? {
+            for date in group {
+                by_date.push(Dated {
+                    date,
+                    number: rank,
+                    kind: RANK,
+                })?;
+                rank = (rank + 1).min(UNDATED - 1);
+            }
+        }
+        Ok(())
+    });
+    registry.reduce::<Dated, _>(stage::RANK_PAGES, |context, groups| {
+        let ranks = context.state::<Numbers>(state::RANKS)?;
+        while let Some(group) = groups.next_group()? {
+            let mut rank = 0;
+            for row in group {
+                match row.kind {
+                    RANK => rank = row.number,
+                    kind => ranks.set(row.number, rank + u32::from(kind == LATE_PAGE) * LATE),
+                }
+            }
+        }
+        Ok(())
     });
 }
 

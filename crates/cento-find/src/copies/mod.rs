@@ -20,7 +20,9 @@
 //! they are compared with the most similar ones only ([`CopiesSummary::pages_crowded`]).
 //!
 //! ```text
-//!   pages ─ dates ─▶ by date ─ rank ─▶ ranks
+//!   pages ─ dates ─┬─▶ dates of pages ─ distinct dates ─▶ distinct ─ rank ─┐
+//!                  └─▶ by date ◀──────────────────────────────────────────┘
+//!                         └─ rank pages ─▶ ranks
 //!   pages ─ facts ─┬─▶ by text ── same text ──▶ duplicate, kept of
 //!                  └─▶ by payload ─ same payload ─▶ same bytes, kept of
 //!   texts ─ sketch (without duplicates) ─▶ … rounds: meet, verify, decide …
@@ -58,6 +60,7 @@ pub use sweep::{COPIES_SWEEP, COPIES_SWEEP_TABLE, CopiesSweep, CopiesSweepRow, c
 
 use crate::corpus_pages::CorpusPages;
 use crate::error::Result;
+use crate::executor::on_cluster;
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
@@ -197,6 +200,9 @@ pub const BYTES_PER_PAGE: u64 = 21;
 /// Fails before anything is read if the states of all pages do not fit. States may take half of the
 /// memory, minus an eighth for the filter of bands.
 fn check_memory(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Result<()> {
+    if on_cluster() {
+        return Ok(());
+    }
     let records = u64::from(source.all() - source.kept());
     let per_page = if params.near() { BYTES_PER_PAGE } else { 13 };
     let states = u64::from(source.kept()) * per_page + records * 13;
@@ -239,16 +245,21 @@ pub fn flow(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Flow {
         .state(state::LINKS, Numbers::KIND, pages)
         .state(state::DUPLICATE, "bitmap", json!({ "bytes": bits }))
         .state(state::SAME_BYTES, "bitmap", json!({ "bytes": bits }))
-        .shuffle_with(shuffle::BY_DATE, in_order())
+        .shuffle(shuffle::DATES)
+        .shuffle_with(shuffle::DISTINCT_DATES, in_order())
+        .shuffle(shuffle::BY_DATE)
         .shuffle(shuffle::BY_TEXT)
         .shuffle(shuffle::BY_PAYLOAD)
         .stage(
             Stage::map(stage::DATES, source.page_tasks())
                 .with(json!({ "source": source.identity(), "params": params }))
                 .writes(state::RANKS)
+                .writes(shuffle::DATES)
                 .writes(shuffle::BY_DATE),
         )
-        .stage(Stage::reduce(stage::RANK, shuffle::BY_DATE).writes(state::RANKS))
+        .stage(Stage::reduce(stage::DISTINCT_DATES, shuffle::DATES).writes(shuffle::DISTINCT_DATES))
+        .stage(Stage::reduce(stage::RANK, shuffle::DISTINCT_DATES).writes(shuffle::BY_DATE))
+        .stage(Stage::reduce(stage::RANK_PAGES, shuffle::BY_DATE).writes(state::RANKS))
         .stage(
             Stage::map(stage::FACTS, source.page_tasks())
                 .reads(state::RANKS)

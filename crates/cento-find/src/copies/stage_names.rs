@@ -6,7 +6,9 @@
 /// Stages.
 pub(super) mod stage {
     pub(in super::super) const DATES: &str = "dates";
+    pub(in super::super) const DISTINCT_DATES: &str = "distinct dates";
     pub(in super::super) const RANK: &str = "rank";
+    pub(in super::super) const RANK_PAGES: &str = "rank pages";
     pub(in super::super) const FACTS: &str = "facts";
     pub(in super::super) const SAME_TEXT: &str = "same text";
     pub(in super::super) const SAME_PAYLOAD: &str = "same payload";
@@ -39,6 +41,8 @@ pub(super) mod stage {
 
 /// Shuffles.
 pub(super) mod shuffle {
+    pub(in super::super) const DATES: &str = "dates of pages";
+    pub(in super::super) const DISTINCT_DATES: &str = "distinct";
     pub(in super::super) const BY_DATE: &str = "by date";
     pub(in super::super) const BY_TEXT: &str = "by text";
     pub(in super::super) const BY_PAYLOAD: &str = "by payload";

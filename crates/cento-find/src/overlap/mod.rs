@@ -16,6 +16,7 @@ pub(crate) mod page_order;
 mod pair_tables;
 mod params;
 mod replication;
+mod sorted_order;
 pub(crate) mod spilled_lists;
 mod stage_names;
 pub(crate) mod stages;
@@ -103,7 +104,7 @@ pub struct LargestPair {
 /// Finds the overlaps of a corpus.
 ///
 /// Pages are compared in the order of their dates, which takes 20 bytes of memory per page while it
-/// is computed and 8 while the flow runs.
+/// is computed and 8 while the flow runs. On a cluster it is in a file.
 pub fn run(
     source: &Arc<CorpusPages>,
     params: &OverlapParams,
@@ -116,7 +117,7 @@ pub fn run(
         0
     } else {
         PageOrder::check_memory(source, workplace.memory)?;
-        u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE
+        PageOrder::held_bytes(source)
     };
     let workplace = &workplace.with_less_memory(order_bytes);
     workplace.run(
@@ -126,7 +127,7 @@ pub fn run(
         || {
             let mut registry = Registry::new();
             let order = match params.unit {
-                Unit::Pages => PageOrder::shared(source, &workplace.findings)?,
+                Unit::Pages => PageOrder::shared(source, workplace)?,
                 Unit::Host | Unit::Domain => PageOrder::default(),
             };
             stages::register_reading(&mut registry, source, params, &Arc::new(order));
@@ -189,13 +190,7 @@ fn plan(source: &CorpusPages, params: &OverlapParams, workplace: &Workplace) -> 
     };
     let rows = chunk_rows(source, params);
     // A quarter of the budget for all strips together.
-    plan_for(
-        rows,
-        source.kept(),
-        params,
-        workplace.threads,
-        workplace.memory / 4,
-    )
+    plan_for(rows, source.kept(), params, workplace, workplace.memory / 4)
 }
 
 /// Returns a plan for about `rows` chunks of pages below `width`, with `reserve` bytes of memory
@@ -204,11 +199,11 @@ fn plan_for(
     rows: u64,
     width: u32,
     params: &OverlapParams,
-    threads: usize,
+    workplace: &Workplace,
     reserve: u64,
 ) -> CountingPlan {
-    let threads = threads.max(1) as u64;
-    let strip_bytes = reserve / threads;
+    let threads = workplace.threads.max(1) as u64;
+    let strip_bytes = reserve / workplace.sharing_threads();
     // A row takes at most 28 bytes, and half of a strip may be unused capacity. More strips than
     // threads balance the load.
     let needed = (rows * 56).div_ceil(strip_bytes.max(1));

@@ -9,8 +9,10 @@ use cento_file::{MappedFile, Output};
 
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::executor::{ExecutorRole, executor};
+use crate::executor::{ExecutorRole, executor, on_cluster};
+use crate::overlap::sorted_order::sort_to_file;
 use crate::precedence::Precedence;
+use crate::run::Workplace;
 
 /// The rank of each kept page, and the page of each rank. If the pages are in the order of their
 /// dates already, ranks are page numbers, and no memory is used.
@@ -68,10 +70,11 @@ impl PageOrder {
     /// The bytes of memory per page while the order is computed.
     pub(crate) const BYTES_TO_SORT: u64 = (size_of::<Precedence>() + size_of::<u32>()) as u64;
 
-    /// Fails if the order of all kept pages cannot be computed in this much memory.
+    /// Fails if the order of all kept pages cannot be computed in this much memory. On a cluster
+    /// it always can.
     pub(crate) fn check_memory(source: &CorpusPages, memory: u64) -> Result<()> {
         let needed = u64::from(source.kept()) * Self::BYTES_TO_SORT;
-        if needed <= memory {
+        if needed <= memory || on_cluster() {
             return Ok(());
         }
         Err(Error::Flow(cento_flow::Error::TooLittleMemory {
@@ -83,6 +86,14 @@ impl PageOrder {
                 Self::BYTES_TO_SORT
             ),
         }))
+    }
+
+    /// Returns the bytes of memory that the order takes in this process. On a cluster it is mapped.
+    pub(crate) fn held_bytes(source: &CorpusPages) -> u64 {
+        match on_cluster() {
+            true => 0,
+            false => u64::from(source.kept()) * Self::BYTES_PER_PAGE,
+        }
     }
 
     /// Returns the order of the kept pages of a corpus.
@@ -115,21 +126,25 @@ impl PageOrder {
         })
     }
 
-    /// The same; but on a cluster the driver computes the order once and writes it to a file in
-    /// `folder`, which all processes map: it exists once on each machine.
-    pub(crate) fn shared(source: &CorpusPages, folder: &Path) -> Result<PageOrder> {
+    /// The same; but on a cluster the driver computes the order once and writes it to a file
+    /// beside the findings, which all processes map: it exists once on each machine.
+    pub(crate) fn shared(source: &CorpusPages, workplace: &Workplace) -> Result<PageOrder> {
         let role = executor().role();
         if role == ExecutorRole::Local {
             return PageOrder::of(source);
         }
         let identity = blake3::hash(source.identity().to_string().as_bytes()).to_hex();
         let name: String = identity.chars().take(16).collect();
+        let folder = &workplace.findings;
         let path = folder.join(format!(".page-order-{name}"));
         if role == ExecutorRole::Driver {
-            let order = PageOrder::of(source)?;
             let failed = |error| Error::io(&path, error);
             fs::create_dir_all(folder).map_err(failed)?;
-            order.write(&path).map_err(failed)?;
+            if u64::from(source.kept()) * Self::BYTES_TO_SORT <= workplace.memory {
+                PageOrder::of(source)?.write(&path).map_err(failed)?;
+            } else {
+                sort_to_file(source, &path, workplace.memory)?;
+            }
             let mut order = PageOrder::open(&path).map_err(failed)?;
             order.file = Some(path);
             return Ok(order);
@@ -141,11 +156,11 @@ impl PageOrder {
         }
     }
 
-    /// Writes the ranks and the pages, one after the other.
+    /// Writes the pages and the ranks, one after the other.
     fn write(&self, path: &Path) -> io::Result<()> {
         let mut output = BufWriter::new(Output::within(path)?);
-        self.ranks.write(&mut output)?;
         self.pages.write(&mut output)?;
+        self.ranks.write(&mut output)?;
         let output = output
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
@@ -156,8 +171,8 @@ impl PageOrder {
         let file = Arc::new(MappedFile::open(path)?);
         let count = file.bytes().len() / 8;
         Ok(PageOrder {
-            ranks: NumberColumn::Mapped(Arc::clone(&file), 0, count),
-            pages: NumberColumn::Mapped(file, 4 * count, count),
+            pages: NumberColumn::Mapped(Arc::clone(&file), 0, count),
+            ranks: NumberColumn::Mapped(file, 4 * count, count),
             file: None,
         })
     }

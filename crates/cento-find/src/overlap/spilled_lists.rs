@@ -4,12 +4,26 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use cento_file::random_name;
 
 const BUFFER: usize = 1 << 18;
 
-/// Lists of pages on disk. The file is unlinked before it is written, so that it disappears however
+/// Creates a file in a folder. It is unlinked before it is written, so that it disappears however
 /// the process ends.
+pub(crate) fn unnamed_file(folder: &Path) -> io::Result<File> {
+    // Processes on several machines may share the folder, so that their numbers do not suffice.
+    let path = folder.join(format!("cento-{}.tmp", random_name()));
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// Lists of pages on disk.
 pub(crate) struct SpilledLists {
     file: BufWriter<File>,
     /// The sum, over all lists and left pages, of the pages that follow the left page.
@@ -21,17 +35,8 @@ pub(crate) struct SpilledLists {
 impl SpilledLists {
     /// Creates an empty file in a folder.
     pub(crate) fn create(folder: &Path) -> io::Result<SpilledLists> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("lists-{}-{number}.tmp", std::process::id()));
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
-        std::fs::remove_file(&path)?;
         Ok(SpilledLists {
-            file: BufWriter::with_capacity(BUFFER, file),
+            file: BufWriter::with_capacity(BUFFER, unnamed_file(folder)?),
             joined: 0,
             tails: 0,
         })

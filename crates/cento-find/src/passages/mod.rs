@@ -84,7 +84,7 @@ pub struct PassagesSummary {
 /// compares.
 ///
 /// Pages are compared in the order of their dates, which takes 20 bytes of memory per page while it
-/// is computed and 8 while the flow runs.
+/// is computed and 8 while the flow runs. On a cluster it is in a file.
 pub fn run(
     source: &Arc<CorpusPages>,
     params: &PassagesParams,
@@ -109,8 +109,7 @@ pub fn run(
             reason: format!(" to look up {pairs} listed pairs"),
         }));
     }
-    let order_bytes = u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE;
-    let workplace = &workplace.with_less_memory(order_bytes);
+    let workplace = &workplace.with_less_memory(PageOrder::held_bytes(source));
     workplace.run(
         ANALYSIS,
         params,
@@ -121,7 +120,7 @@ pub fn run(
                 PairChoice::Of(url) => Chosen::Of(pairs::page_of_url(source, url)?),
                 PairChoice::Listed(_) => pairs::pages_of_pairs(source, listed)?,
             };
-            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
+            let order = Arc::new(PageOrder::shared(source, workplace)?);
             let flow = flow(source, params, workplace)?;
             let mut registry = Registry::new();
             registry.state::<Reserve>(Reserve::KIND);
@@ -168,7 +167,7 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
     let bits = |pages: u32| (32 - pages.leading_zeros()).max(1);
     let pages = bits(source.all());
     // A quarter of the memory for the texts of all threads and what is computed from them.
-    let threads = workplace.threads.max(1) as u64;
+    let threads = workplace.sharing_threads();
     let batch_bytes = (workplace.memory / 4 / threads / GROWTH).clamp(64 << 10, 16 << 20);
     let reserve = batch_bytes * GROWTH * threads;
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });

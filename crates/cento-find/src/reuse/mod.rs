@@ -143,15 +143,14 @@ pub fn run(
 ) -> Result<Findings> {
     params.check(source)?;
     PageOrder::check_memory(source, workplace.memory)?;
-    let held = u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE;
-    let workplace = &workplace.with_less_memory(held);
+    let workplace = &workplace.with_less_memory(PageOrder::held_bytes(source));
     workplace.run(
         ANALYSIS,
         params,
         source,
         || {
             let mut registry = Registry::new();
-            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
+            let order = Arc::new(PageOrder::shared(source, workplace)?);
             stages::register_reading(&mut registry, source, params, &order);
             stages::register_counting(&mut registry, &temp(workplace)?);
             stages::register_tally(&mut registry, source);
@@ -173,10 +172,13 @@ fn temp(workplace: &Workplace) -> Result<PathBuf> {
 fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Flow {
     let threads = workplace.threads.max(1) as u64;
     let width = source.kept();
-    // A quarter of the budget for the lists of all strips; in addition counters for each page.
+    // A quarter of the budget for the lists of all strips; in addition counters for each page, or,
+    // if these would take more than the lists, the sorted right pages of a left page.
     let lists = workplace.memory / 4;
-    let counters = PairStrip::BYTES_PER_PAGE * u64::from(width) * threads;
-    let strip_bytes = lists / threads;
+    let sharing = workplace.sharing_threads();
+    let counters = PairStrip::BYTES_PER_PAGE * u64::from(width) * sharing;
+    let has_counters = counters <= lists;
+    let strip_bytes = lists / sharing;
     // A row takes at most 16 bytes, and half of a strip may be unused capacity. More strips than
     // threads balance the load.
     let needed = (params.expected_rows(source) * 32).div_ceil(strip_bytes.max(1));
@@ -187,6 +189,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         strips,
         strip_bytes,
         width,
+        has_counters,
         boundary: stages::boundary(source, params),
     });
     let by_strip = Shuffle {
@@ -211,7 +214,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         .state(
             state::RESERVE,
             Reserve::KIND,
-            json!({ "bytes": lists + counters }),
+            json!({ "bytes": lists + counters.min(lists) }),
         );
     let bytes = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     flow = flow.state(state::COPIES, "bitmap", bytes.clone());

@@ -9,8 +9,7 @@
 //! Overlaps are counted coarsely, because a fixed threshold discards most pairs. Here the threshold
 //! depends on both pages and is often a single fingerprint, so every pair is counted exactly. A
 //! left page uses the counters of all pages of the corpus, and a list of those that are not zero.
-
-use std::collections::BTreeMap;
+//! If there are too many pages for that, the right pages of a left page are sorted instead.
 
 use super::reuse_rows::ListedPage;
 use crate::page_lists::{ListTail, PageLists};
@@ -71,24 +70,34 @@ pub(super) struct PairStrip {
     counters: Vec<u64>,
     /// The pages whose counters are not zero, and space for one more.
     touched: Vec<u32>,
-    /// Left pages with more lists are counted without packed counters.
+    /// Left pages with more lists are counted by sorting.
     packed_most: usize,
+    /// The right pages of a left page, while they are sorted.
+    rights: Vec<u32>,
 }
 
 impl PairStrip {
-    /// Bytes of memory per page, in addition to the lists.
+    /// Bytes of memory per page for counters, in addition to the lists.
     pub(super) const BYTES_PER_PAGE: u64 = 12;
 
-    /// Returns strip `number` of `strips`, for pages below `width`.
-    pub(super) fn new(number: u32, strips: u32, width: u32, boundary: Option<u32>) -> PairStrip {
+    /// Returns strip `number` of `strips`, with counters for all pages below `counted`. Without
+    /// counters, sorting takes at most as much memory as the lists.
+    pub(super) fn new(
+        number: u32,
+        strips: u32,
+        counted: Option<u32>,
+        boundary: Option<u32>,
+    ) -> PairStrip {
+        let width = counted.unwrap_or_default() as usize;
         PairStrip {
             strips: strips.max(1),
             number,
             boundary,
             lists: PageLists::default(),
-            counters: vec![0; width as usize],
-            touched: vec![0; width as usize + 1],
-            packed_most: PACKED_MOST,
+            counters: vec![0; width],
+            touched: vec![0; width + 1],
+            packed_most: counted.map_or(0, |_| PACKED_MOST),
+            rights: Vec::new(),
         }
     }
 
@@ -145,7 +154,7 @@ impl PairStrip {
         let mut joined = 0;
         self.lists.sort_by_left(|left| left.page());
         let (lists, counters) = (&self.lists, &mut self.counters);
-        let touched = &mut self.touched;
+        let (touched, sorted) = (&mut self.touched, &mut self.rights);
         let tails = lists.tails();
         let mut loaded = 0;
         let mut begin = 0;
@@ -154,7 +163,7 @@ impl PairStrip {
                 continue;
             };
             if tails.len() > self.packed_most {
-                joined += count_many_lists(lists, tails, &mut each)?;
+                joined += count_sorted(lists, tails, sorted, &mut each)?;
                 begin += tails.len();
                 continue;
             }
@@ -195,34 +204,41 @@ impl PairStrip {
     }
 }
 
-/// Counts the pairs of a left page in too many lists for packed counts.
-#[cold]
-fn count_many_lists<E>(
+/// Counts the pairs of a left page without counters: in too many lists for packed counts, or with
+/// too many pages.
+fn count_sorted<E>(
     lists: &PageLists<ListedPage>,
     tails: &[ListTail<ListedPage>],
+    sorted: &mut Vec<u32>,
     each: &mut impl FnMut(SharedCounts) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let mut joined = 0;
-    let mut counts: BTreeMap<u32, SharedCounts> = BTreeMap::new();
+    sorted.clear();
+    let Some(left) = tails.first().map(|tail| tail.left.page()) else {
+        return Ok(0);
+    };
     for tail in tails {
-        for &listed in lists.rights(tail) {
-            joined += 1;
-            let (left, right) = (tail.left.page(), ListedPage(listed).page());
-            let flags = tail.left.flags() | ListedPage(listed).flags();
-            let pair = counts
-                .entry(right)
-                .or_insert(SharedCounts::unpack(left, right, 0));
+        // The flags of both pages; they are below the bits of the page.
+        let flags = tail.left.flags();
+        sorted.extend(lists.rights(tail).iter().map(|right| right | flags));
+    }
+    sorted.sort_unstable();
+    let page = |listed: &u32| ListedPage(*listed).page();
+    for of_page in sorted.chunk_by(|one, other| page(one) == page(other)) {
+        let mut pair = SharedCounts::unpack(left, of_page.first().map_or(0, page), 0);
+        for &listed in of_page {
+            let flags = ListedPage(listed).flags();
             pair.shared += 1;
             pair.frame += flags & ListedPage::FRAME;
             pair.frequent += u32::from(flags == ListedPage::FREQUENT);
         }
+        each(pair)?;
     }
-    counts.into_values().try_for_each(each)?;
-    Ok(joined)
+    Ok(sorted.len() as u64)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::convert::Infallible;
 
     use proptest::prelude::*;
@@ -239,6 +255,7 @@ mod tests {
             parts in 1u32..4,
             boundary in prop::option::of(0u32..30),
             packed_most in 0usize..6,
+            counted: bool,
         ) {
             let mut expected: BTreeMap<(u32, u32), [u32; 3]> = BTreeMap::new();
             for list in &lists {
@@ -257,8 +274,10 @@ mod tests {
             }
             let mut found = BTreeMap::new();
             for number in 0..strips {
-                let mut strip = PairStrip::new(number, strips, 30, boundary);
-                strip.packed_most = packed_most;
+                let mut strip = PairStrip::new(number, strips, counted.then_some(30), boundary);
+                if counted {
+                    strip.packed_most = packed_most;
+                }
                 for part in 0..parts {
                     for list in &lists {
                         let pages: Vec<u32> = list.iter().map(|(page, flags)| page << 2 | flags).collect();

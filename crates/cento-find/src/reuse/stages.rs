@@ -54,6 +54,8 @@ pub(super) struct ReusePlan {
     pub(super) strip_bytes: u64,
     /// Page numbers are below this.
     pub(super) width: u32,
+    /// Whether there is memory for a counter of each page.
+    pub(super) has_counters: bool,
     /// With `against`, the first page of the second corpus.
     pub(super) boundary: Option<u32>,
 }
@@ -400,7 +402,8 @@ fn count(
 ) -> Result<(), StageError> {
     let plan: ReusePlan = context.parameters()?;
     let number = context.task_number() as u32;
-    let mut strip = PairStrip::new(number, plan.strips, plan.width, plan.boundary);
+    let counted = plan.has_counters.then_some(plan.width);
+    let mut strip = PairStrip::new(number, plan.strips, counted, plan.boundary);
     let mut lists: Option<SpilledLists> = None;
     let mut pages: Vec<u32> = Vec::new();
     // Half of the memory is for vectors while they grow.
@@ -410,7 +413,7 @@ fn count(
         group.for_each(|part| part.append_to(&mut pages));
         if lists.is_none() && (strip.bytes() > space || !strip.has_space(pages.len())) {
             let mut spilled = SpilledLists::create(temp)?;
-            let left = PairStrip::new(number, plan.strips, 0, plan.boundary);
+            let left = PairStrip::new(number, plan.strips, None, plan.boundary);
             strip.drain(|list| spilled.push(list, |page| left.has_left(page)))?;
             lists = Some(spilled);
         }

@@ -154,7 +154,7 @@ pub fn replication(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<F
             check_memory(source, workplace)?;
             let budget = MemoryBudget::new(workplace.memory, workplace.threads)?;
             let sorting = budget.take(kept * PageOrder::BYTES_TO_SORT, "the order of pages")?;
-            let order = Arc::new(PageOrder::shared(source, &workplace.findings)?);
+            let order = Arc::new(PageOrder::shared(source, workplace)?);
             drop(sorting);
             let _order = budget.take(kept * PageOrder::BYTES_PER_PAGE, "the order of pages")?;
             let (found, widest) = find(source, &notions, stages::HOT, &order, &budget, workplace)?;
@@ -255,7 +255,7 @@ fn groups(
             let left = (workplace.memory / 2).saturating_sub(stages::state_bytes(source));
             let reserve = left.min(workplace.memory / 4);
             let rows = chunk_rows(source, params);
-            let mut plan = plan_for(rows, source.kept(), params, workplace.threads, reserve);
+            let mut plan = plan_for(rows, source.kept(), params, workplace, reserve);
             plan.max_pages = hot;
             Ok((registry, stages::flow(source, params, plan)?))
         },
