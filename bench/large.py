@@ -39,8 +39,21 @@ def spent(command):
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
-        raise SystemExit(f"failed: {command}")
-    return {"seconds": time.time() - begun, "processor": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss / 1024}
+        print(f"failed: {command}", file=sys.stderr)
+    return {"seconds": time.time() - begun, "processor": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss / 1024, "failed": status != 0}
+
+
+def finished(command):
+    """Like `spent`, for a command that must not fail."""
+    step = spent(command)
+    if step.pop("failed"):
+        raise SystemExit(1)
+    return step
+
+
+def added(one, other):
+    """Two parts of a step that was interrupted: the sums, and the larger peak of memory."""
+    return other | {name: one[name] + other[name] for name in ("seconds", "processor")} | {"memory": max(one["memory"], other["memory"])}
 
 
 def reports(findings):
@@ -51,7 +64,7 @@ def reports(findings):
 def table(measured):
     counts = measured["counts"]
     lines = [
-        f"{counts['kept']:,} pages, {counts['text_bytes'] / 1e9:.1f} GB of text, {counts['words'] / 1e9:.2f} billion words; {measured['machine']}, `--memory 2G --threads 2`, "
+        f"{counts['pages']:,} pages, of which {counts['kept']:,} were kept, {counts['text_bytes'] / 1e9:.1f} GB of text, {counts['words'] / 1e9:.2f} billion words; {measured['machine']}, `--memory 2G --threads 2`, "
         f"{measured['date']}, {measured['version']}.",
         "",
         "| step | time | processor time | peak memory | spilled | results |",
@@ -74,7 +87,7 @@ def main():
     folder = arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     known = folder / "large.json"
-    measured = json.loads(known.read_text()) if known.exists() else {"steps": {}}
+    measured = {"steps": {}, "interrupted": {}} | (json.loads(known.read_text()) if known.exists() else {})
     crawl, corpus, findings, labels = folder / "crawl", folder / "large.cento", folder / "findings", folder / "large.labels"
     machine = ["--memory", "2G", "--threads", 2]
     if "counts" not in measured:
@@ -84,12 +97,12 @@ def main():
         measured["version"] = subprocess.run([str(PROGRAM), "--version"], capture_output=True, text=True).stdout.strip()
         subprocess.run([sys.executable, HERE / "make_manuals.py", FOLDER], check=True)
         manuals = [FOLDER / "manuals.jsonl"]
-        spent([PROGRAM, "synth", "-o", crawl, "--pages", arguments.pages, "--words", arguments.words, "--seed", 9, "--force"])
+        finished([PROGRAM, "synth", "-o", crawl, "--pages", arguments.pages, "--words", arguments.words, "--seed", 9, "--force"])
         shutil.rmtree(corpus, ignore_errors=True)
-        step = spent([PROGRAM, "index", crawl / "crawl", *manuals, "-o", corpus, *machine])
+        step = finished([PROGRAM, "index", crawl / "crawl", *manuals, "-o", corpus, *machine])
         manifest = json.loads((corpus / "manifest.json").read_text())
         counts = [part["counts"] for part in manifest["parts"]]
-        measured["counts"] = {name: sum(one[name] for one in counts) for name in ("kept", "payload_bytes", "text_bytes", "words", "chunks")}
+        measured["counts"] = {name: sum(one[name] for one in counts) for name in ("pages", "kept", "payload_bytes", "text_bytes", "words", "chunks")}
         step["bytes"] = sum(path.stat().st_size for path in corpus.rglob("*.parquet"))
         measured["steps"]["index"] = step
         known.write_text(json.dumps(measured))
@@ -100,6 +113,13 @@ def main():
         before = set(reports(findings))
         words = [labels if word == "LABELS" else word for word in words]
         step = spent([PROGRAM, words[0], corpus, *words[1:], *machine, "--findings", findings])
+        if name in measured["interrupted"]:
+            step = added(measured["interrupted"].pop(name), step)
+        if step.pop("failed"):
+            # An analysis that was interrupted, for example by a full disk, continues in the next call.
+            measured["interrupted"][name] = step
+            known.write_text(json.dumps(measured))
+            raise SystemExit(1)
         new = [report for path, report in reports(findings).items() if path not in before]
         step["spilled"] = sum(stage["spilled"] for report in new for stage in report["stages"])
         step["bytes"] = sum(result["bytes"] for report in new for result in report["tables"])
