@@ -1,6 +1,6 @@
 //! The type of a page: what kind of content it has.
 
-use super::features::{declared_schema, page_row};
+use super::features::page_row;
 use super::model::{self, CERTAIN, EvidenceRow, chance};
 use super::view::PageView;
 use crate::html::SchemaKind;
@@ -102,7 +102,7 @@ fn odds(score: i32) -> u32 {
 /// ways are products. Articles have comments and shops have lists of products, so that other
 /// declarations are only evidence.
 fn declared(view: &PageView<'_>) -> Option<PageType> {
-    let schema = declared_schema(view.page);
+    let schema = view.declared_schema();
     let count = |kind| schema.count(kind);
     let open_graph = view.page.declared.open_graph_type.as_deref();
     let open_graph = open_graph.unwrap_or_default();
