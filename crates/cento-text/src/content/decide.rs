@@ -12,7 +12,7 @@
 //!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
-use super::model::{self, CERTAIN, EvidenceRow, chance};
+use super::model::{self, CERTAIN, EvidenceBatch, LANES, chance};
 use super::names::NameClass;
 use super::page_type::{PageType, RecognisedType};
 use super::view::PageView;
@@ -77,7 +77,7 @@ fn share(page_type: PageType) -> u32 {
     match page_type {
         PageType::Product => 65,
         PageType::Article => 60,
-        PageType::Thread => 55,
+        PageType::Thread => 45,
         PageType::Service => 40,
         PageType::Documentation | PageType::Listing => 25,
         PageType::Collection => 20,
@@ -118,21 +118,25 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
     let page_type = recognised.page_type;
     let blocks = &view.page.outline.blocks;
     let mut walk = BlockWalk::new(view);
-    let mut row = EvidenceRow::new();
-    let mut hidden = vec![false; blocks.len()];
+    let mut batch = EvidenceBatch::new();
+    let mut hidden = Vec::with_capacity(blocks.len());
     let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
-    for (index, block) in blocks.iter().enumerate() {
-        row.clear();
-        walk.block_row(index, &mut row);
-        let rule = rule(&walk, block, page_type);
-        if let Some(hidden) = hidden.get_mut(index) {
-            *hidden = walk.hidden_share().is_some();
+    for (place, rows) in blocks.chunks(LANES).enumerate() {
+        for (lane, block) in rows.iter().enumerate() {
+            batch.begin_row(lane);
+            walk.block_row(LANES * place + lane, &mut batch);
+            hidden.push(walk.hidden_share().is_some());
+            decisions.push(BlockDecision {
+                chance: 0,
+                least: 0,
+                rule: rule(&walk, block, page_type),
+            });
         }
-        decisions.push(BlockDecision {
-            chance: chance(model::BLOCKS.score(&row)),
-            least: 0,
-            rule,
-        });
+        let scores = model::block_scores(&batch);
+        let scored = decisions.iter_mut().skip(LANES * place).zip(scores);
+        for (decision, score) in scored {
+            decision.chance = chance(score);
+        }
     }
     set_thresholds(view, recognised, &mut decisions);
     if matches!(

@@ -53,15 +53,16 @@ impl DescribedPhrases {
 
 /// Calls `visit` with a hash of each three consecutive words, in lower case.
 fn each_phrase(text: &str, mut visit: impl FnMut(u64)) {
-    const PRIME: u64 = 0x0100_0000_01b3;
     let (mut second, mut first) = (0_u64, 0_u64);
     let mut words = 0;
     let mut word = 0_u64;
     for byte in text.bytes().chain([b' ']) {
         if byte.is_ascii_alphanumeric() || byte >= 0x80 {
-            word = (word ^ u64::from(byte.to_ascii_lowercase()) ^ 0x9E37_79B9).wrapping_mul(PRIME);
+            // Letters differ in five bits, so that words of up to twelve are told apart.
+            word = word.rotate_left(5) ^ u64::from(byte.to_ascii_lowercase());
         } else if word != 0 {
             words += 1;
+            word = word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             if words >= 3 {
                 visit((second.rotate_left(17) ^ first).rotate_left(17) ^ word);
             }

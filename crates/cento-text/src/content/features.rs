@@ -4,7 +4,7 @@
 //! fit can therefore not differ from the numbers. Shares are in thousandths.
 
 use super::measure::{BlockMeasure, Cue, heading_level, text_of};
-use super::model::EvidenceRow;
+use super::model::{EvidenceBatch, EvidenceRow};
 use super::names::{self, NameClass, SIGNS};
 use super::view::{BlockSums, LEAST_SIBLINGS, PageView, SiblingGroup};
 use crate::html::{Container, Extract, SchemaKind, Tag};
@@ -17,12 +17,29 @@ pub(super) trait FeatureSink {
     fn put_named(&mut self, group: &'static str, name: impl FnOnce() -> String, value: i64);
 }
 
-/// Keeps the numbers, limited to 16 bits.
+/// A number, limited to 16 bits.
+#[inline]
+fn limited(value: i64) -> i16 {
+    let value = value.clamp(i16::MIN.into(), i16::MAX.into());
+    i16::try_from(value).unwrap_or_default()
+}
+
 impl FeatureSink for EvidenceRow {
     #[inline]
     fn put(&mut self, _: &'static str, _: &str, value: i64) {
-        let value = value.clamp(i16::MIN.into(), i16::MAX.into());
-        self.push(i16::try_from(value).unwrap_or_default());
+        self.push(limited(value));
+    }
+
+    #[inline]
+    fn put_named(&mut self, group: &'static str, _: impl FnOnce() -> String, value: i64) {
+        self.put(group, "", value);
+    }
+}
+
+impl FeatureSink for EvidenceBatch {
+    #[inline]
+    fn put(&mut self, _: &'static str, _: &str, value: i64) {
+        self.push(limited(value));
     }
 
     #[inline]

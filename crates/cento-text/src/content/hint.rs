@@ -124,6 +124,9 @@ fn each_word(names: &str, mut take: impl FnMut(&[u8])) {
     let mut begin = 0;
     for index in 0..=names.len() {
         let here = byte(index);
+        if here.is_ascii_lowercase() {
+            continue;
+        }
         let in_word = here.is_ascii_alphabetic()
             && !(here.is_ascii_uppercase()
                 && index > begin

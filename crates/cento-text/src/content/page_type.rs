@@ -78,8 +78,7 @@ impl RecognisedType {
         }
         let mut row = EvidenceRow::new();
         page_row(view, &mut row);
-        let mut scores = [0_i32; PageType::ALL.len()];
-        model::PAGE_TYPES.score_classes(&row, &mut scores);
+        let scores = model::type_scores(&row);
         // On ties, the first.
         let best = *scores.iter().max()?;
         let place = scores.iter().position(|&score| score == best)?;
