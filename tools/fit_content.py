@@ -12,9 +12,11 @@ chosen on these alone. `--without 0/5` leaves out the sites of a fold; `tools/cr
 
 What is fitted:
 
-- for each block, the probability that its words are in the truth: 300 trees of depth 6 over the evidence about blocks. A page
-  counts as much as any other: the words of its truth have weight 1, all other words together at most 2.
-- for each page, the probability of each of seven types: 150 trees of depth 3 over the evidence about pages.
+- for each block, the probability that its words are in the truth: 400 trees of depth 6 over the evidence about blocks, the mean
+  of two fits. A page counts as much as any other: the words of its truth have weight 1, all other words together at most 2.
+- for each page, the probability of each of seven types: 200 trees of depth 3 over the evidence about pages. Each page is
+  repeated with less weight without its metadata, and without the names of its elements either: most pages of the fit are
+  recent and have both, and without these copies a page that has none, as many older ones, is taken for a listing.
 
 Trees are oblivious: all nodes of a level compare the same number with the same threshold, so that a tree is evaluated for many
 blocks at once and without branches. Leaves are log-odds in thousandths.
@@ -40,18 +42,24 @@ COMMON = {
     "leaf_estimation_iterations": 1, "border_count": 63,
 }
 BLOCKS = COMMON | {
-    "loss_function": "CrossEntropy", "iterations": 300, "depth": 6, "learning_rate": 0.06, "l2_leaf_reg": 10, "rsm": 0.3,
-    "subsample": 0.5, "sampling_frequency": "PerTree", "random_seed": 1,
+    "loss_function": "CrossEntropy", "iterations": 200, "depth": 6, "learning_rate": 0.09, "l2_leaf_reg": 10, "rsm": 0.3,
+    "subsample": 0.5, "sampling_frequency": "PerTree",
 }
+BLOCK_SEEDS = [1, 2]
 PAGE_TYPES = COMMON | {
-    "loss_function": "MultiClass", "classes_count": len(content_score.TYPES), "iterations": 150, "depth": 3, "learning_rate": 0.2,
+    "loss_function": "MultiClass", "classes_count": len(content_score.TYPES), "iterations": 200, "depth": 3, "learning_rate": 0.25,
     "l2_leaf_reg": 5, "rsm": 0.2, "subsample": 0.8, "random_seed": 3,
 }
 # The evidence `path hidden` of a block that is shown.
 SHOWN = 2000
 # Older news pages are many and alike.
 ARTICLE_WEIGHT = 0.5
-ARTICLE_TYPE_WEIGHT = 0.3
+ARTICLE_TYPE_WEIGHT = 0.6
+# The evidence about pages that is metadata, by the beginning of its name, and that is names of elements; and the weight of the
+# copies of pages without it.
+METADATA = ("page schema", "page og:type", "page address", "page dated", "page described")
+ELEMENT_NAMES = ("page count",)
+COPY_WEIGHT = 0.1
 
 
 def label(texts, truth, hidden):
@@ -119,7 +127,8 @@ def read(page_types, articles, evidence, selection):
     wanted = list(chosen(page_types, articles, selection))
     paths = [path for path, *_ in wanted]
     lines = subprocess.run([evidence], input="\n".join(paths), text=True, stdout=subprocess.PIPE, check=True).stdout.split("\n")
-    hidden = json.loads(lines[0])[1].index("path hidden")
+    page_names, block_names = json.loads(lines[0])
+    hidden = block_names.index("path hidden")
     pages = []
     for line, (_, kind, truth, older) in zip(lines[1:], wanted):
         _, of_page, of_blocks, texts = json.loads(line)
@@ -130,7 +139,7 @@ def read(page_types, articles, evidence, selection):
                 "type": kind, "older": older, "page": numpy.array(of_page), "texts": texts,
                 "blocks": of_blocks, "true": true / numpy.maximum(total, 1), "words": total,
             })
-    return pages
+    return pages, page_names
 
 
 def block_weights(page):
@@ -146,34 +155,44 @@ def fit_blocks(pages):
     rows = numpy.concatenate([page["blocks"] for page in pages])
     weights = numpy.concatenate([block_weights(page) for page in pages])
     true = numpy.concatenate([page["true"] for page in pages])
-    return catboost.CatBoost(BLOCKS).fit(catboost.Pool(rows, true, weight=weights * len(weights) / weights.sum()))
+    data = catboost.Pool(rows, true, weight=weights * len(weights) / weights.sum())
+    return [catboost.CatBoost(BLOCKS | {"random_seed": seed}).fit(data) for seed in BLOCK_SEEDS]
 
 
-def fit_types(pages):
+def fit_types(pages, names):
+    metadata = [place for place, name in enumerate(names) if name.startswith(METADATA)]
+    # Counts of tags remain.
+    of_elements = [place for place, name in enumerate(names) if name.startswith(ELEMENT_NAMES) and "<" not in name]
+    rows = numpy.array([page["page"] for page in pages])
     kinds = [content_score.TYPES.index(page["type"]) for page in pages]
-    weights = [ARTICLE_TYPE_WEIGHT if page["older"] else 1 for page in pages]
-    return catboost.CatBoost(PAGE_TYPES).fit(catboost.Pool(numpy.array([page["page"] for page in pages]), kinds, weight=weights))
+    weights = numpy.array([ARTICLE_TYPE_WEIGHT if page["older"] else 1 for page in pages])
+    bare, nameless = rows.copy(), rows.copy()
+    bare[:, metadata] = 0
+    nameless[:, metadata + of_elements] = 0
+    weights = numpy.concatenate([weights, weights * COPY_WEIGHT, weights * COPY_WEIGHT])
+    return [catboost.CatBoost(PAGE_TYPES).fit(catboost.Pool(numpy.concatenate([rows, bare, nameless]), kinds * 3, weight=weights))]
 
 
-def trees(model):
-    """For each tree, the feature and the threshold of each level, and the leaves: an array with a column for each class. The answers
-    of the levels are the bits of the number of a leaf, the first level's the lowest."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "model.json")
-        model.save_model(str(path), format="json")
-        written = json.loads(path.read_text())
-    scale, biases = written["scale_and_bias"]
-    for place, tree in enumerate(written["oblivious_trees"]):
-        splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
-        leaves = numpy.array(tree["leaf_values"]).reshape(2 ** len(splits), -1) * scale
-        # The first tree carries the biases.
-        yield splits, leaves + (numpy.array(biases) if place == 0 else 0)
+def trees(models):
+    """The trees of the mean of models: for each the feature and the threshold of each level, and the leaves, an array with a column
+    for each class. The answers of the levels are the bits of the number of a leaf, the first level's the lowest."""
+    for model in models:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.json")
+            model.save_model(str(path), format="json")
+            written = json.loads(path.read_text())
+        scale, biases = written["scale_and_bias"]
+        for place, tree in enumerate(written["oblivious_trees"]):
+            splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
+            leaves = numpy.array(tree["leaf_values"]).reshape(2 ** len(splits), -1) * scale
+            # The first tree carries the biases.
+            yield splits, (leaves + (numpy.array(biases) if place == 0 else 0)) / len(models)
 
 
-def write(model, path, what):
-    depth = model.get_all_params()["depth"]
+def write(models, path, what):
+    depth = models[0].get_all_params()["depth"]
     lines = []
-    for splits, leaves in trees(model):
+    for splits, leaves in trees(models):
         if len(splits) < depth:
             # A level that no value exceeds.
             leaves = numpy.concatenate([leaves] * 2 ** (depth - len(splits)))
@@ -201,11 +220,11 @@ def main():
         del arguments[at : at + 2]
     if len(arguments) != 3:
         raise SystemExit(__doc__)
-    pages = read(*arguments, selection)
+    pages, page_names = read(*arguments, selection)
     print(f"{len(pages)} pages, {sum(len(page['texts']) for page in pages)} blocks", file=sys.stderr)
     TABLES.mkdir(exist_ok=True)
     write(fit_blocks(pages), TABLES / "block_table.rs", "The trees that score a block.")
-    write(fit_types(pages), TABLES / "type_table.rs", "The trees that recognise the type of a page.")
+    write(fit_types(pages, page_names), TABLES / "type_table.rs", "The trees that recognise the type of a page.")
 
 
 if __name__ == "__main__":

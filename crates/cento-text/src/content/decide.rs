@@ -12,7 +12,7 @@
 //!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
-use super::model::{self, CERTAIN, EvidenceBatch, LANES, chance};
+use super::model::{self, EvidenceBatch, LANES, chance};
 use super::names::NameClass;
 use super::page_type::{PageType, RecognisedType};
 use super::view::PageView;
@@ -31,6 +31,8 @@ pub enum ContentRule {
     Signature,
     /// It is a review, on the page of a product.
     Review,
+    /// It is a comment, on a page that is hardly a thread.
+    Comment,
     /// It is a choice of a form.
     Choice,
     /// Its text is kept elsewhere on the page.
@@ -48,6 +50,7 @@ impl ContentRule {
             ContentRule::Account => "form to log in or subscribe",
             ContentRule::Signature => "signature",
             ContentRule::Review => "review of a product",
+            ContentRule::Comment => "comment",
             ContentRule::Choice => "choice of a form",
             ContentRule::Copy => "copy of a kept text",
             ContentRule::OutsideArticle => "outside the article",
@@ -58,7 +61,7 @@ impl ContentRule {
 /// The decision about one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockDecision {
-    /// The probability that it is content, in units of 1/[`CERTAIN`].
+    /// The probability that it is content, in units of 1/[`CERTAIN`](model::CERTAIN).
     pub(super) chance: u32,
     /// The least probability with which it is kept.
     pub(super) least: u32,
@@ -105,7 +108,11 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
 const TRUSTED_TYPE: u64 = 60;
 const TRUSTED_AGREEMENT: u64 = 70;
-const TRUSTED_SHARE: u32 = 50;
+const TRUSTED_SHARE: u32 = 30;
+
+/// On a page that is a thread with at least this probability, in hundredths, comments may be
+/// content.
+const POSSIBLE_THREAD: u64 = 20;
 
 /// One in this many blocks, and at least one, is among the best of a page.
 const BEST_PART: usize = 50;
@@ -116,6 +123,7 @@ const LEAST_COPY_BYTES: u32 = 40;
 /// Decides about all blocks of a page.
 pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<BlockDecision> {
     let page_type = recognised.page_type;
+    let is_thread = recognised.is_at_least(PageType::Thread, POSSIBLE_THREAD);
     let blocks = &view.page.outline.blocks;
     let mut walk = BlockWalk::new(view);
     let mut batch = EvidenceBatch::new();
@@ -129,7 +137,7 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
             decisions.push(BlockDecision {
                 chance: 0,
                 least: 0,
-                rule: rule(&walk, block, page_type),
+                rule: rule(&walk, block, page_type, is_thread),
             });
         }
         let scores = model::block_scores(&batch);
@@ -156,7 +164,12 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
 
 /// The rule that removes a block. Shares are in thousandths of the page: an element with most of
 /// the page is the page, whatever its name.
-fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Option<ContentRule> {
+fn rule(
+    walk: &BlockWalk<'_, '_>,
+    block: &TextBlock,
+    page_type: PageType,
+    is_thread: bool,
+) -> Option<ContentRule> {
     let within =
         |class: NameClass, most: u16| walk.sign_share(class).is_some_and(|share| share < most);
     if matches!(block.tag, Tag::Option | Tag::Select) {
@@ -169,6 +182,8 @@ fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Opt
         Some(ContentRule::Signature)
     } else if page_type == PageType::Product && within(NameClass::Review, 700) {
         Some(ContentRule::Review)
+    } else if !is_thread && within(NameClass::Comment, 900) {
+        Some(ContentRule::Comment)
     } else {
         None
     }
@@ -198,18 +213,15 @@ fn set_thresholds(
     for decision in decisions.iter_mut() {
         decision.least = least;
     }
-    if is_certain_article(recognised) && agrees(view, decisions) {
+    if recognised.page_type == PageType::Article
+        && recognised.is_at_least(PageType::Article, TRUSTED_TYPE)
+        && agrees(view, decisions)
+    {
         for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
             decision.least = best / 100 * TRUSTED_SHARE;
             decision.rule = (!kept).then_some(ContentRule::OutsideArticle);
         }
     }
-}
-
-fn is_certain_article(recognised: &RecognisedType) -> bool {
-    let all: u64 = recognised.chances.iter().copied().map(u64::from).sum();
-    // The odds of the recognised type are 1.
-    recognised.page_type == PageType::Article && 100 * u64::from(CERTAIN) >= TRUSTED_TYPE * all
 }
 
 /// Whether the article method keeps much the same text as the model.
