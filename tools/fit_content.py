@@ -7,8 +7,9 @@ PAGE_TYPES is the folder of the web-content-extraction-benchmark (`html/`, `trut
 benchmark. EVIDENCE is the example `content_evidence` of cento-text. Needs numpy and catboost.
 
 The model is fitted on all pages, which is what we ship. `--tune` fits on half of them: the half `tune` of PAGE_TYPES (see
-`bench/content_score.py`) and the pages at even positions of ARTICLES; the settings below and the constants of `decide.rs` were
-chosen on these alone. `--without 0/5` leaves out the sites of a fold; `tools/cross_validate_content.py` uses it.
+`bench/content_score.py`) and the pages at even positions of ARTICLES. `--without 0/5` leaves out the sites of a fold;
+`tools/cross_validate_content.py` uses it. The settings below and the constants of `decide.rs` were chosen by cross-validation on
+the half `tune`, and last by cross-validation on all pages.
 
 What is fitted:
 

@@ -1,6 +1,7 @@
 //! Decides for each block of a page whether it is main content.
 //!
-//! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]).
+//! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]). Comments are
+//!    removed unless the page may be a thread.
 //! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
 //!    Among its evidence is the decision of the [`article`](super::article) method.
 //! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's

@@ -1,8 +1,8 @@
 //! The fitted model: trees over rows of evidence.
 //!
-//! Trees are oblivious: all nodes of a level compare the same feature with the same threshold. A tree
-//! is therefore evaluated without branches, and for several blocks at once ([`EvidenceBatch`]). All
-//! arithmetic uses whole numbers; results are the same on every machine.
+//! Trees are oblivious: all nodes of a level compare the same feature with the same threshold. A
+//! tree is therefore evaluated without branches, and for several blocks at once
+//! ([`EvidenceBatch`]). All arithmetic uses whole numbers; results are the same on every machine.
 
 use super::page_type::PageType;
 
