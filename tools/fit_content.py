@@ -4,19 +4,23 @@
     tools/fit_content.py PAGE_TYPES ARTICLES EVIDENCE [--tune | --without FOLD/FOLDS]
 
 PAGE_TYPES is the folder of the web-content-extraction-benchmark (`html/`, `truth/`); ARTICLES is that of the article extraction
-benchmark. EVIDENCE is the example `content_evidence` of cento-text. Needs numpy and lightgbm.
+benchmark. EVIDENCE is the example `content_evidence` of cento-text. Needs numpy and catboost.
 
 The model is fitted on all pages, which is what we ship. `--tune` fits on half of them: the half `tune` of PAGE_TYPES (see
-`bench/content_score.py`) and the pages at even positions of ARTICLES; the settings below and the constants of `decide.rs` were
-chosen on these alone. `--without 0/5` leaves out the sites of a fold; `tools/cross_validate_content.py` uses it.
+`bench/content_score.py`) and the pages at even positions of ARTICLES. `--without 0/5` leaves out the sites of a fold;
+`tools/cross_validate_content.py` uses it. The settings below and the constants of `decide.rs` were chosen by cross-validation on
+the half `tune`, and last by cross-validation on all pages.
 
 What is fitted:
 
-- for each block, the probability that its words are in the truth: 150 trees of depth 4 over the evidence about blocks. A page
-  counts as much as any other: the words of its truth have weight 1, all other words together at most 2.
-- for each page, its type: 25 trees of depth 3 for each of seven types over the evidence about pages.
+- for each block, the probability that its words are in the truth: 400 trees of depth 6 over the evidence about blocks, the mean
+  of two fits. A page counts as much as any other: the words of its truth have weight 1, all other words together at most 2.
+- for each page, the probability of each of seven types: 200 trees of depth 3 over the evidence about pages. Each page is
+  repeated with less weight without its metadata, and without the names of its elements either: most pages of the fit are
+  recent and have both, and without these copies a page that has none, as many older ones, is taken for a listing.
 
-Trees are complete, so that they are evaluated without branches; leaves are log-odds in thousandths.
+Trees are oblivious: all nodes of a level compare the same number with the same threshold, so that a tree is evaluated for many
+blocks at once and without branches. Leaves are log-odds in thousandths.
 """
 
 import collections
@@ -24,8 +28,9 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
-import lightgbm
+import catboost
 import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -33,22 +38,29 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 import content_score  # noqa: E402
 
 TABLES = HERE.parent / "crates/cento-text/src/content/model"
-BLOCK_ROUNDS, BLOCK_DEPTH = 150, 4
-TYPE_ROUNDS, TYPE_DEPTH = 25, 3
-COMMON = {"verbose": -1, "num_threads": 1, "deterministic": True, "force_col_wise": True, "bagging_freq": 1}
-BLOCKS = COMMON | {
-    "objective": "cross_entropy", "learning_rate": 0.06, "max_depth": BLOCK_DEPTH, "num_leaves": 2**BLOCK_DEPTH,
-    "min_data_in_leaf": 40, "feature_fraction": 0.3, "bagging_fraction": 0.5, "lambda_l2": 5, "max_bin": 63, "seed": 1,
+COMMON = {
+    "thread_count": 1, "verbose": 0, "allow_writing_files": False, "bootstrap_type": "Bernoulli", "boosting_type": "Plain",
+    "leaf_estimation_iterations": 1, "border_count": 63,
 }
+BLOCKS = COMMON | {
+    "loss_function": "CrossEntropy", "iterations": 200, "depth": 6, "learning_rate": 0.09, "l2_leaf_reg": 10, "rsm": 0.3,
+    "subsample": 0.5, "sampling_frequency": "PerTree",
+}
+BLOCK_SEEDS = [1, 2]
 PAGE_TYPES = COMMON | {
-    "objective": "multiclass", "num_class": len(content_score.TYPES), "learning_rate": 0.15, "max_depth": TYPE_DEPTH,
-    "num_leaves": 2**TYPE_DEPTH, "min_data_in_leaf": 6, "feature_fraction": 0.25, "bagging_fraction": 0.8, "lambda_l2": 3, "seed": 3,
+    "loss_function": "MultiClass", "classes_count": len(content_score.TYPES), "iterations": 200, "depth": 3, "learning_rate": 0.25,
+    "l2_leaf_reg": 5, "rsm": 0.2, "subsample": 0.8, "random_seed": 3,
 }
 # The evidence `path hidden` of a block that is shown.
 SHOWN = 2000
 # Older news pages are many and alike.
 ARTICLE_WEIGHT = 0.5
-ARTICLE_TYPE_WEIGHT = 0.3
+ARTICLE_TYPE_WEIGHT = 0.6
+# The evidence about pages that is metadata, by the beginning of its name, and that is names of elements; and the weight of the
+# copies of pages without it.
+METADATA = ("page schema", "page og:type", "page address", "page dated", "page described")
+ELEMENT_NAMES = ("page count",)
+COPY_WEIGHT = 0.1
 
 
 def label(texts, truth, hidden):
@@ -116,7 +128,8 @@ def read(page_types, articles, evidence, selection):
     wanted = list(chosen(page_types, articles, selection))
     paths = [path for path, *_ in wanted]
     lines = subprocess.run([evidence], input="\n".join(paths), text=True, stdout=subprocess.PIPE, check=True).stdout.split("\n")
-    hidden = json.loads(lines[0])[1].index("path hidden")
+    page_names, block_names = json.loads(lines[0])
+    hidden = block_names.index("path hidden")
     pages = []
     for line, (_, kind, truth, older) in zip(lines[1:], wanted):
         _, of_page, of_blocks, texts = json.loads(line)
@@ -127,7 +140,7 @@ def read(page_types, articles, evidence, selection):
                 "type": kind, "older": older, "page": numpy.array(of_page), "texts": texts,
                 "blocks": of_blocks, "true": true / numpy.maximum(total, 1), "words": total,
             })
-    return pages
+    return pages, page_names
 
 
 def block_weights(page):
@@ -142,46 +155,59 @@ def block_weights(page):
 def fit_blocks(pages):
     rows = numpy.concatenate([page["blocks"] for page in pages])
     weights = numpy.concatenate([block_weights(page) for page in pages])
-    data = lightgbm.Dataset(rows, numpy.concatenate([page["true"] for page in pages]), weight=weights * len(weights) / weights.sum())
-    return lightgbm.train(BLOCKS, data, BLOCK_ROUNDS)
+    true = numpy.concatenate([page["true"] for page in pages])
+    data = catboost.Pool(rows, true, weight=weights * len(weights) / weights.sum())
+    return [catboost.CatBoost(BLOCKS | {"random_seed": seed}).fit(data) for seed in BLOCK_SEEDS]
 
 
-def fit_types(pages):
+def fit_types(pages, names):
+    metadata = [place for place, name in enumerate(names) if name.startswith(METADATA)]
+    # Counts of tags remain.
+    of_elements = [place for place, name in enumerate(names) if name.startswith(ELEMENT_NAMES) and "<" not in name]
+    rows = numpy.array([page["page"] for page in pages])
     kinds = [content_score.TYPES.index(page["type"]) for page in pages]
-    weights = [ARTICLE_TYPE_WEIGHT if page["older"] else 1 for page in pages]
-    data = lightgbm.Dataset(numpy.array([page["page"] for page in pages]), kinds, weight=weights)
-    return lightgbm.train(PAGE_TYPES, data, TYPE_ROUNDS)
+    weights = numpy.array([ARTICLE_TYPE_WEIGHT if page["older"] else 1 for page in pages])
+    bare, nameless = rows.copy(), rows.copy()
+    bare[:, metadata] = 0
+    nameless[:, metadata + of_elements] = 0
+    weights = numpy.concatenate([weights, weights * COPY_WEIGHT, weights * COPY_WEIGHT])
+    return [catboost.CatBoost(PAGE_TYPES).fit(catboost.Pool(numpy.concatenate([rows, bare, nameless]), kinds * 3, weight=weights))]
 
 
-def complete(node, leaves, tree, place=1):
-    """Writes a tree of LightGBM as a complete tree: the root is node 1, the children of node n are 2n and 2n+1."""
-    features, thresholds, values = tree
-    if place >= leaves:
-        values[place - leaves] = round(node["leaf_value"] * 1000)
-        return
-    if "leaf_value" in node:
-        features[place], thresholds[place] = 0, 32767
-        children = node, node
-    else:
-        features[place] = node["split_feature"]
-        # Evidence is whole numbers, so that the threshold can be one.
-        thresholds[place] = int(numpy.clip(numpy.floor(node["threshold"]), -32768, 32767))
-        children = node["left_child"], node["right_child"]
-    for side, child in enumerate(children):
-        complete(child, leaves, tree, 2 * place + side)
+def trees(models):
+    """The trees of the mean of models: for each the feature and the threshold of each level, and the leaves, an array with a column
+    for each class. The answers of the levels are the bits of the number of a leaf, the first level's the lowest."""
+    for model in models:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.json")
+            model.save_model(str(path), format="json")
+            written = json.loads(path.read_text())
+        scale, biases = written["scale_and_bias"]
+        for place, tree in enumerate(written["oblivious_trees"]):
+            splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
+            leaves = numpy.array(tree["leaf_values"]).reshape(2 ** len(splits), -1) * scale
+            # The first tree carries the biases.
+            yield splits, (leaves + (numpy.array(biases) if place == 0 else 0)) / len(models)
 
 
-def write(model, depth, path, what):
-    leaves = 2**depth
-    trees = model.dump_model()["tree_info"]
-    lines = [f"//! {what} Written by `tools/fit_content.py`.", "", "use super::DecisionTree;", ""]
-    lines += ["#[rustfmt::skip]", f"pub(super) static TREES: [DecisionTree<{leaves}>; {len(trees)}] = ["]
-    for tree in trees:
-        one = [0] * leaves, [0] * leaves, [0] * leaves
-        complete(tree["tree_structure"], leaves, one)
-        parts = zip(("features", "thresholds", "leaves"), one)
-        lines.append("    DecisionTree { " + ", ".join(f"{name}: {part}" for name, part in parts) + " },")
-    path.write_text("\n".join(lines + ["];"]) + "\n")
+def write(models, path, what):
+    depth = models[0].get_all_params()["depth"]
+    lines = []
+    for splits, leaves in trees(models):
+        if len(splits) < depth:
+            # A level that no value exceeds.
+            leaves = numpy.concatenate([leaves] * 2 ** (depth - len(splits)))
+            splits = splits + [(0, 32767)] * (depth - len(splits))
+        features = [feature for feature, _ in splits]
+        # Evidence is whole numbers, so that thresholds can be, too.
+        thresholds = [int(numpy.clip(numpy.floor(border), -32768, 32767)) for _, border in splits]
+        leaves = numpy.round(leaves * 1000).astype(int)
+        values = leaves[:, 0].tolist() if leaves.shape[1] == 1 else leaves.tolist()
+        lines.append(f"    LevelTree {{ features: {features}, thresholds: {thresholds}, leaves: {values} }},")
+    leaf = "i16" if leaves.shape[1] == 1 else f"[i16; {leaves.shape[1]}]"
+    head = [f"//! {what} Written by `tools/fit_content.py`.", "", "use super::LevelTree;", "", "#[rustfmt::skip]"]
+    head.append(f"pub(super) static TREES: [LevelTree<{depth}, [{leaf}; {2**depth}]>; {len(lines)}] = [")
+    path.write_text("\n".join(head + lines + ["];"]) + "\n")
 
 
 def main():
@@ -195,11 +221,11 @@ def main():
         del arguments[at : at + 2]
     if len(arguments) != 3:
         raise SystemExit(__doc__)
-    pages = read(*arguments, selection)
+    pages, page_names = read(*arguments, selection)
     print(f"{len(pages)} pages, {sum(len(page['texts']) for page in pages)} blocks", file=sys.stderr)
     TABLES.mkdir(exist_ok=True)
-    write(fit_blocks(pages), BLOCK_DEPTH, TABLES / "block_table.rs", "The trees that score a block.")
-    write(fit_types(pages), TYPE_DEPTH, TABLES / "type_table.rs", "The trees that recognise the type of a page, in turn.")
+    write(fit_blocks(pages), TABLES / "block_table.rs", "The trees that score a block.")
+    write(fit_types(pages, page_names), TABLES / "type_table.rs", "The trees that recognise the type of a page.")
 
 
 if __name__ == "__main__":

@@ -114,6 +114,46 @@ fn every_post_of_a_thread_is_kept_and_a_signature_is_not() {
 }
 
 #[test]
+fn an_article_with_comments_is_not_a_thread() {
+    let comments: String = (1..=30)
+        .map(|number| {
+            format!(
+                "<li class=comment itemscope itemtype='http://schema.org/Comment'><cite>user{number}</cite>
+                 <p>Number {number}: I have to disagree with every single word of this, and here is why, at length.</p>
+                 <a href=#r>Reply</a></li>"
+            )
+        })
+        .collect();
+    let text: String = PARAGRAPHS
+        .iter()
+        .map(|text| format!("<p>{text}</p>"))
+        .collect();
+    let html = format!(
+        "<html><head><title>Otters | The Daily Otter</title></head><body class=single>
+         <header><nav><ul><li><a href=/news>News</a><li><a href=/sport>Sport</a></ul></nav></header>
+         <div class=column><h1>Otters sleep hand in hand</h1><div class=byline>By <a href=/ann>Ann Author</a>, 4 May</div>
+         <div class=entry-content>{text}{text}{text}</div>
+         <div id=comments><h3>30 Responses</h3><ol class=commentlist>{comments}</ol></div></div>
+         <footer><p>© The Daily Otter. All rights reserved.</p></footer></body></html>"
+    );
+    let (page_type, _) = main_content(&html);
+    assert_eq!(page_type, Some(PageType::Article));
+    assert_main(&html, &PARAGRAPHS, &["disagree", "Responses"]);
+}
+
+#[test]
+fn an_article_without_metadata_or_names_is_recognised() {
+    let text = PARAGRAPHS.join("<p>");
+    let html = format!(
+        "<html><head><title>Otters</title></head><body><h1>Otters in the harbour</h1><hr>{text}<p>{text}
+         <h2>Diet</h2><ul><li>Fish of all kinds<li>Clams</ul><p>{text}<hr><address>Ann Author</address></body></html>"
+    );
+    let (page_type, _) = main_content(&html);
+    assert_eq!(page_type, Some(PageType::Article));
+    assert_main(&html, &PARAGRAPHS, &[]);
+}
+
+#[test]
 fn every_card_of_a_listing_is_kept() {
     let mut cards = String::new();
     for number in 1..=12 {

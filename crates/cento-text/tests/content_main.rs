@@ -207,12 +207,15 @@ fn a_forum_page_keeps_all_its_posts() {
 
 #[test]
 fn a_page_of_discussion_is_kept() {
-    let comment = "<tr class=comment><td><a href=/u>user</a></td><td><div class=comment>I have to disagree with every single \
-                   word of this, and here is, at considerable length, why.</div></td></tr>";
-    let html = format!(
-        "<a href=/>News</a><table class=comment-tree>{}</table>",
-        comment.repeat(8)
-    );
+    let comments: String = (1..=8)
+        .map(|number| {
+            format!(
+                "<tr class=comment><td><a href=/u>user</a></td><td><div class=comment>I have to disagree with every single \
+                 word of number {number}, and here is, at considerable length, why.</div></td></tr>"
+            )
+        })
+        .collect();
+    let html = format!("<a href=/>News</a><table class=comment-tree>{comments}</table>");
     assert_eq!(main_content(&html).matches("every single word").count(), 8);
 }
 

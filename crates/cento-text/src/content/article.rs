@@ -17,6 +17,7 @@
 //! Each step is one pass over the blocks or over the elements.
 
 use super::hint::{self, Periphery};
+use super::names::NameReading;
 use crate::html::{Container, Outline, Tag, TextBlock};
 use std::ops::Range;
 
@@ -48,13 +49,13 @@ const LEAST_PROSE_BYTES: u64 = 250;
 const LEAST_PART: u64 = 10;
 
 /// Returns the runs of blocks that make up the main content, ascending; `None` if the page has
-/// none.
-pub(super) fn blocks(outline: &Outline) -> Option<Vec<Range<usize>>> {
+/// none. The names of its containers are `read`.
+pub(super) fn blocks(outline: &Outline, read: &[NameReading]) -> Option<Vec<Range<usize>>> {
     // If the names rule out everything (a page that is all discussion), retry without them.
     [NameHints::Used, NameHints::Ignored]
         .into_iter()
         .find_map(|names| {
-            let page = WeighedPage::weigh(outline, names);
+            let page = WeighedPage::weigh(outline, names, read);
             let (index, container) = page.choose()?;
             let kept = page.clean(container);
             page.is_substantial(index, &kept).then(|| runs(&kept))
@@ -181,8 +182,8 @@ impl Sums {
 }
 
 impl<'a> WeighedPage<'a> {
-    fn weigh(outline: &'a Outline, names: NameHints) -> Self {
-        let (peripheral, weights) = classify_containers(outline, names);
+    fn weigh(outline: &'a Outline, names: NameHints, read: &[NameReading]) -> Self {
+        let (peripheral, weights) = classify_containers(outline, names, read);
         let mut balance = Balance::default();
         let mut balances = Vec::with_capacity(outline.blocks.len() + 1);
         balances.push(balance);
@@ -317,15 +318,19 @@ impl<'a> WeighedPage<'a> {
 }
 
 /// Determines for each element whether it is peripheral, and the weight of its text.
-fn classify_containers(outline: &Outline, names: NameHints) -> (Vec<bool>, Vec<i64>) {
+fn classify_containers(
+    outline: &Outline,
+    names: NameHints,
+    read: &[NameReading],
+) -> (Vec<bool>, Vec<i64>) {
     let containers = &outline.containers;
     let sums = Sums::over(&outline.blocks);
     let total = sums.last().copied().unwrap_or_default();
-    let hints: Vec<hint::Hint> = containers
+    let hints: Vec<hint::Hint> = read
         .iter()
-        .map(|container| match names {
-            NameHints::Used if !container.blocks.is_empty() => hint::read(outline.hint(container)),
-            _ => hint::Hint::default(),
+        .map(|read| match names {
+            NameHints::Used => read.hint,
+            NameHints::Ignored => hint::Hint::default(),
         })
         .collect();
 

@@ -1,6 +1,7 @@
 //! Decides for each block of a page whether it is main content.
 //!
-//! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]).
+//! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]). Comments are
+//!    removed unless the page may be a thread.
 //! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
 //!    Among its evidence is the decision of the [`article`](super::article) method.
 //! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's
@@ -12,7 +13,7 @@
 //!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
-use super::model::{self, CERTAIN, EvidenceRow, chance};
+use super::model::{self, EvidenceBatch, LANES, chance};
 use super::names::NameClass;
 use super::page_type::{PageType, RecognisedType};
 use super::view::PageView;
@@ -31,6 +32,8 @@ pub enum ContentRule {
     Signature,
     /// It is a review, on the page of a product.
     Review,
+    /// It is a comment, on a page that is hardly a thread.
+    Comment,
     /// It is a choice of a form.
     Choice,
     /// Its text is kept elsewhere on the page.
@@ -48,6 +51,7 @@ impl ContentRule {
             ContentRule::Account => "form to log in or subscribe",
             ContentRule::Signature => "signature",
             ContentRule::Review => "review of a product",
+            ContentRule::Comment => "comment",
             ContentRule::Choice => "choice of a form",
             ContentRule::Copy => "copy of a kept text",
             ContentRule::OutsideArticle => "outside the article",
@@ -58,7 +62,7 @@ impl ContentRule {
 /// The decision about one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockDecision {
-    /// The probability that it is content, in units of 1/[`CERTAIN`].
+    /// The probability that it is content, in units of 1/[`CERTAIN`](model::CERTAIN).
     pub(super) chance: u32,
     /// The least probability with which it is kept.
     pub(super) least: u32,
@@ -77,7 +81,7 @@ fn share(page_type: PageType) -> u32 {
     match page_type {
         PageType::Product => 65,
         PageType::Article => 60,
-        PageType::Thread => 55,
+        PageType::Thread => 45,
         PageType::Service => 40,
         PageType::Documentation | PageType::Listing => 25,
         PageType::Collection => 20,
@@ -105,7 +109,11 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
 const TRUSTED_TYPE: u64 = 60;
 const TRUSTED_AGREEMENT: u64 = 70;
-const TRUSTED_SHARE: u32 = 50;
+const TRUSTED_SHARE: u32 = 30;
+
+/// On a page that is a thread with at least this probability, in hundredths, comments may be
+/// content.
+const POSSIBLE_THREAD: u64 = 20;
 
 /// One in this many blocks, and at least one, is among the best of a page.
 const BEST_PART: usize = 50;
@@ -116,23 +124,28 @@ const LEAST_COPY_BYTES: u32 = 40;
 /// Decides about all blocks of a page.
 pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<BlockDecision> {
     let page_type = recognised.page_type;
+    let is_thread = recognised.is_at_least(PageType::Thread, POSSIBLE_THREAD);
     let blocks = &view.page.outline.blocks;
     let mut walk = BlockWalk::new(view);
-    let mut row = EvidenceRow::new();
-    let mut hidden = vec![false; blocks.len()];
+    let mut batch = EvidenceBatch::new();
+    let mut hidden = Vec::with_capacity(blocks.len());
     let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
-    for (index, block) in blocks.iter().enumerate() {
-        row.clear();
-        walk.block_row(index, &mut row);
-        let rule = rule(&walk, block, page_type);
-        if let Some(hidden) = hidden.get_mut(index) {
-            *hidden = walk.hidden_share().is_some();
+    for (place, rows) in blocks.chunks(LANES).enumerate() {
+        for (lane, block) in rows.iter().enumerate() {
+            batch.begin_row(lane);
+            walk.block_row(LANES * place + lane, &mut batch);
+            hidden.push(walk.hidden_share().is_some());
+            decisions.push(BlockDecision {
+                chance: 0,
+                least: 0,
+                rule: rule(&walk, block, page_type, is_thread),
+            });
         }
-        decisions.push(BlockDecision {
-            chance: chance(model::BLOCKS.score(&row)),
-            least: 0,
-            rule,
-        });
+        let scores = model::block_scores(&batch);
+        let scored = decisions.iter_mut().skip(LANES * place).zip(scores);
+        for (decision, score) in scored {
+            decision.chance = chance(score);
+        }
     }
     set_thresholds(view, recognised, &mut decisions);
     if matches!(
@@ -152,7 +165,12 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
 
 /// The rule that removes a block. Shares are in thousandths of the page: an element with most of
 /// the page is the page, whatever its name.
-fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Option<ContentRule> {
+fn rule(
+    walk: &BlockWalk<'_, '_>,
+    block: &TextBlock,
+    page_type: PageType,
+    is_thread: bool,
+) -> Option<ContentRule> {
     let within =
         |class: NameClass, most: u16| walk.sign_share(class).is_some_and(|share| share < most);
     if matches!(block.tag, Tag::Option | Tag::Select) {
@@ -165,6 +183,8 @@ fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Opt
         Some(ContentRule::Signature)
     } else if page_type == PageType::Product && within(NameClass::Review, 700) {
         Some(ContentRule::Review)
+    } else if !is_thread && within(NameClass::Comment, 900) {
+        Some(ContentRule::Comment)
     } else {
         None
     }
@@ -194,18 +214,15 @@ fn set_thresholds(
     for decision in decisions.iter_mut() {
         decision.least = least;
     }
-    if is_certain_article(recognised) && agrees(view, decisions) {
+    if recognised.page_type == PageType::Article
+        && recognised.is_at_least(PageType::Article, TRUSTED_TYPE)
+        && agrees(view, decisions)
+    {
         for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
             decision.least = best / 100 * TRUSTED_SHARE;
             decision.rule = (!kept).then_some(ContentRule::OutsideArticle);
         }
     }
-}
-
-fn is_certain_article(recognised: &RecognisedType) -> bool {
-    let all: u64 = recognised.chances.iter().copied().map(u64::from).sum();
-    // The odds of the recognised type are 1.
-    recognised.page_type == PageType::Article && 100 * u64::from(CERTAIN) >= TRUSTED_TYPE * all
 }
 
 /// Whether the article method keeps much the same text as the model.

@@ -11,17 +11,29 @@ use std::collections::HashSet;
 /// Phrases of three words of the descriptions of a page.
 pub(super) struct DescribedPhrases {
     phrases: HashSet<u64>,
+    /// One bit for each phrase, by its hash: most phrases of a page are not in the descriptions,
+    /// which is seen here.
+    bits: [u64; 32],
+}
+
+/// The word and the bit of a phrase in [`DescribedPhrases::bits`].
+fn place(phrase: u64) -> (usize, u64) {
+    let hash = phrase.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53;
+    ((hash >> 6) as usize & 31, 1 << (hash & 63))
 }
 
 impl DescribedPhrases {
     pub(super) fn new(descriptions: &str) -> Self {
         let mut phrases = HashSet::new();
+        let mut bits = [0; 32];
         for line in descriptions.lines() {
             each_phrase(line, |phrase| {
+                let (word, bit) = place(phrase);
+                bits[word] |= bit;
                 phrases.insert(phrase);
             });
         }
-        DescribedPhrases { phrases }
+        DescribedPhrases { phrases, bits }
     }
 
     /// How many phrases of `text` are in the descriptions.
@@ -29,7 +41,10 @@ impl DescribedPhrases {
         let mut found = 0;
         if !self.phrases.is_empty() {
             each_phrase(text, |phrase| {
-                found += u32::from(self.phrases.contains(&phrase));
+                let (word, bit) = place(phrase);
+                if self.bits[word] & bit != 0 {
+                    found += u32::from(self.phrases.contains(&phrase));
+                }
             });
         }
         found
@@ -38,15 +53,16 @@ impl DescribedPhrases {
 
 /// Calls `visit` with a hash of each three consecutive words, in lower case.
 fn each_phrase(text: &str, mut visit: impl FnMut(u64)) {
-    const PRIME: u64 = 0x0100_0000_01b3;
     let (mut second, mut first) = (0_u64, 0_u64);
     let mut words = 0;
     let mut word = 0_u64;
     for byte in text.bytes().chain([b' ']) {
         if byte.is_ascii_alphanumeric() || byte >= 0x80 {
-            word = (word ^ u64::from(byte.to_ascii_lowercase()) ^ 0x9E37_79B9).wrapping_mul(PRIME);
+            // Letters differ in five bits, so that words of up to twelve are told apart.
+            word = word.rotate_left(5) ^ u64::from(byte.to_ascii_lowercase());
         } else if word != 0 {
             words += 1;
+            word = word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             if words >= 3 {
                 visit((second.rotate_left(17) ^ first).rotate_left(17) ^ word);
             }

@@ -100,7 +100,7 @@ fn explained(
 
 fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i32)> {
     let mut changes = [0; 256];
-    model::BLOCKS.contributions(row, &mut changes);
+    model::contributions(row, &mut changes);
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&feature| {
         let change: i32 = changes.get(feature).copied().unwrap_or_default();

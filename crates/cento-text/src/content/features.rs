@@ -4,10 +4,10 @@
 //! fit can therefore not differ from the numbers. Shares are in thousandths.
 
 use super::measure::{BlockMeasure, Cue, heading_level, text_of};
-use super::model::EvidenceRow;
+use super::model::{EvidenceBatch, EvidenceRow};
 use super::names::{self, NameClass, SIGNS};
 use super::view::{BlockSums, LEAST_SIBLINGS, PageView, SiblingGroup};
-use crate::html::{Container, Extract, SchemaCounts, SchemaKind, Tag};
+use crate::html::{Container, Extract, SchemaKind, Tag};
 
 /// Receives the numbers of a row.
 pub(super) trait FeatureSink {
@@ -17,12 +17,29 @@ pub(super) trait FeatureSink {
     fn put_named(&mut self, group: &'static str, name: impl FnOnce() -> String, value: i64);
 }
 
-/// Keeps the numbers, limited to 16 bits.
+/// A number, limited to 16 bits.
+#[inline]
+fn limited(value: i64) -> i16 {
+    let value = value.clamp(i16::MIN.into(), i16::MAX.into());
+    i16::try_from(value).unwrap_or_default()
+}
+
 impl FeatureSink for EvidenceRow {
     #[inline]
     fn put(&mut self, _: &'static str, _: &str, value: i64) {
-        let value = value.clamp(i16::MIN.into(), i16::MAX.into());
-        self.push(i16::try_from(value).unwrap_or_default());
+        self.push(limited(value));
+    }
+
+    #[inline]
+    fn put_named(&mut self, group: &'static str, _: impl FnOnce() -> String, value: i64) {
+        self.put(group, "", value);
+    }
+}
+
+impl FeatureSink for EvidenceBatch {
+    #[inline]
+    fn put(&mut self, _: &'static str, _: &str, value: i64) {
+        self.push(limited(value));
     }
 
     #[inline]
@@ -95,21 +112,6 @@ fn address_words(page: &Extract) -> (&str, [i64; 6]) {
     (path, found)
 }
 
-/// The schema.org types of a page, in JSON-LD and in the elements that have text.
-pub(super) fn declared_schema(page: &Extract) -> SchemaCounts {
-    let mut schema = page.declared.schema;
-    for container in &page.outline.containers {
-        if !container.blocks.is_empty() {
-            for name in page.outline.hint(container).split(' ') {
-                if name.contains("schema.org/") {
-                    schema.add(name);
-                }
-            }
-        }
-    }
-    schema
-}
-
 /// Writes the evidence about the kind of a page.
 pub(super) fn page_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
     let page = view.page;
@@ -166,9 +168,9 @@ pub(super) fn page_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
     }
     groups_row(view, sink);
     let mut counts = [0_i64; SIGNS];
-    let schema = declared_schema(page);
-    for &signs in &view.signs {
-        let mut rest = signs;
+    let schema = view.declared_schema();
+    for container in 0..page.outline.containers.len() {
+        let mut rest = view.signs(container);
         while rest != 0 {
             if let Some(count) = counts.get_mut(rest.trailing_zeros() as usize) {
                 *count += 1;
@@ -360,7 +362,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         } else {
             element.to_article.saturating_add(1)
         };
-        let mut rest = view.signs.get(index as usize).copied().unwrap_or_default();
+        let mut rest = view.signs(index as usize);
         while rest != 0 {
             if let Some(sign) = element.signs.get_mut(rest.trailing_zeros() as usize) {
                 *sign = u16::try_from(part).unwrap_or(NO_SIGN);

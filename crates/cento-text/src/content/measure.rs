@@ -2,48 +2,43 @@
 
 use crate::html::{Extract, Tag, TextBlock};
 
-/// Words that hint at the purpose of a short text, one bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Cue {
-    Consent,
-    Rights,
-    Account,
-    Commerce,
-    Share,
-    Reply,
-    More,
-    Script,
+macro_rules! cues {
+    ($($variant:ident $label:literal: $($word:literal)|+,)*) => {
+        /// Words that hint at the purpose of a short text, one bit each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(super) enum Cue { $($variant,)* }
+
+        impl Cue {
+            pub(super) const LABELS: &[&str] = &[$($label,)*];
+            const WORDS: &[&[u8]] = &[$($($word,)+)*];
+
+            fn of(word: &[u8]) -> Option<Cue> {
+                Some(match word {
+                    $($($word)|+ => Cue::$variant,)*
+                    _ => return None,
+                })
+            }
+        }
+    };
 }
 
-impl Cue {
-    pub(super) const LABELS: &[&str] = &[
-        "consent", "rights", "account", "commerce", "share", "reply", "more", "script",
-    ];
-
-    fn of(word: &[u8]) -> Option<Cue> {
-        Some(match word {
-            b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"privacy" | b"datenschutz"
-            | b"policy" | b"terms" | b"preferences" => Cue::Consent,
-            b"copyright" | b"reserved" | b"rights" | b"trademark" | b"trademarks"
-            | b"impressum" | b"disclaimer" => Cue::Rights,
-            b"login" | b"log" | b"sign" | b"subscribe" | b"subscriber" | b"register"
-            | b"password" | b"newsletter" | b"email" | b"account" | b"signup" | b"inbox"
-            | b"anmelden" => Cue::Account,
-            b"cart" | b"checkout" | b"shipping" | b"wishlist" | b"buy" | b"sale" | b"basket"
-            | b"stock" | b"delivery" | b"returns" | b"compare" => Cue::Commerce,
-            b"share" | b"tweet" | b"facebook" | b"twitter" | b"linkedin" | b"pinterest"
-            | b"instagram" | b"whatsapp" | b"follow" | b"teilen" => Cue::Share,
-            b"reply" | b"replies" | b"quote" | b"posted" | b"joined" | b"comments" | b"comment"
-            | b"likes" | b"views" | b"votes" | b"ago" | b"reputation" | b"badges" => Cue::Reply,
-            b"more" | b"view" | b"read" | b"see" | b"show" | b"related" | b"previous" | b"next"
-            | b"mehr" => Cue::More,
-            b"javascript" | b"browser" | b"enable" | b"loading" | b"please" | b"blocker" => {
-                Cue::Script
-            }
-            _ => return None,
-        })
-    }
+cues! {
+    Consent "consent": b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"privacy" | b"datenschutz"
+        | b"policy" | b"terms" | b"preferences",
+    Rights "rights": b"copyright" | b"reserved" | b"rights" | b"trademark" | b"trademarks"
+        | b"impressum" | b"disclaimer",
+    Account "account": b"login" | b"log" | b"sign" | b"subscribe" | b"subscriber" | b"register"
+        | b"password" | b"newsletter" | b"email" | b"account" | b"signup" | b"inbox" | b"anmelden",
+    Commerce "commerce": b"cart" | b"checkout" | b"shipping" | b"wishlist" | b"buy" | b"sale"
+        | b"basket" | b"stock" | b"delivery" | b"returns" | b"compare",
+    Share "share": b"share" | b"tweet" | b"facebook" | b"twitter" | b"linkedin" | b"pinterest"
+        | b"instagram" | b"whatsapp" | b"follow" | b"teilen",
+    Reply "reply": b"reply" | b"replies" | b"quote" | b"posted" | b"joined" | b"comments"
+        | b"comment" | b"likes" | b"views" | b"votes" | b"ago" | b"reputation" | b"badges",
+    More "more": b"more" | b"view" | b"read" | b"see" | b"show" | b"related" | b"previous"
+        | b"next" | b"mehr",
+    Script "script": b"javascript" | b"browser" | b"enable" | b"loading" | b"please" | b"blocker",
 }
 
 /// The longest word that is a cue, and the longest text in which cues are looked for: in running
@@ -91,18 +86,7 @@ pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
         ..BlockMeasure::default()
     };
     measure.is_prose = bytes >= PROSE_BYTES && 3 * u64::from(block.link_bytes) < u64::from(bytes);
-    let mut before = b' ';
-    for &byte in text.as_bytes() {
-        let class = CLASSES[usize::from(byte)];
-        measure.digits += u32::from(class & DIGIT != 0);
-        measure.capitals += u32::from(class & CAPITAL != 0);
-        measure.commas += u32::from(class & COMMA != 0);
-        measure.prices += u32::from(byte == b'$');
-        measure.words += u32::from(class & SPACE == 0 && CLASSES[usize::from(before)] & SPACE != 0);
-        measure.sentences +=
-            u32::from(class & SPACE != 0 && CLASSES[usize::from(before)] & STOP != 0);
-        before = byte;
-    }
+    measure.count_characters(text.as_bytes());
     measure.hash = hash(text.as_bytes());
     let last = text
         .trim_end_matches(['"', '\'', ')', '”', '’', '»', ']'])
@@ -112,7 +96,8 @@ pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
         last,
         Some('.' | '!' | '?' | '…' | ':' | '。' | '！' | '？' | '।')
     );
-    if !text.is_ascii() {
+    let is_ascii = text.is_ascii();
+    if !is_ascii {
         // Marks outside ASCII are rare enough for a search each.
         for character in text.chars() {
             measure.sentences += u32::from(matches!(character, '。' | '！' | '？' | '।'));
@@ -122,13 +107,16 @@ pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
     }
     measure.sentences += u32::from(measure.ends_sentence && last != Some(':'));
     if text.len() <= LONGEST_CUED_TEXT {
-        measure.cues = cues(text);
+        measure.cues = cues(text.as_bytes());
+        if !is_ascii && text.contains('©') {
+            measure.cues |= 1 << Cue::Rights as u8;
+        }
     }
     measure
 }
 
 /// A hash of a text, eight bytes at a time.
-fn hash(text: &[u8]) -> u64 {
+pub(super) fn hash(text: &[u8]) -> u64 {
     let mix = |hash: u64, word: u64| {
         (hash ^ word)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -146,11 +134,17 @@ fn hash(text: &[u8]) -> u64 {
     mix(mix(hash, u64::from_le_bytes(last)), 1)
 }
 
-fn cues(text: &str) -> u8 {
+fn cues(text: &[u8]) -> u8 {
     let mut cues = 0;
-    for word in text.as_bytes().split(|byte| !byte.is_ascii_alphabetic()) {
+    let mut begin = 0;
+    for (index, byte) in text.iter().chain(b" ").enumerate() {
+        if byte.is_ascii_alphabetic() {
+            continue;
+        }
+        let word = text.get(begin..index).unwrap_or_default();
+        begin = index + 1;
         let mut small = [0; LONGEST_CUE];
-        if word.len() > 2
+        if may_be_cue(word)
             && let Some(small) = small.get_mut(..word.len())
         {
             small.copy_from_slice(word);
@@ -160,35 +154,103 @@ fn cues(text: &str) -> u8 {
             }
         }
     }
-    if text.contains('©') {
-        cues |= 1 << Cue::Rights as u8;
-    }
     cues
 }
 
-const SPACE: u8 = 1;
-const DIGIT: u8 = 1 << 1;
-const CAPITAL: u8 = 1 << 2;
-const COMMA: u8 = 1 << 3;
-const STOP: u8 = 1 << 4;
-
-static CLASSES: [u8; 256] = {
-    let mut classes = [0; 256];
+/// The lengths of the cues by their first letter, one bit each.
+static CUE_LENGTHS: [u16; 32] = {
+    let mut lengths = [0; 32];
     let mut i = 0;
-    while i < 256 {
-        let byte = i as u8;
-        classes[i] = match byte {
-            b' ' | b'\t' | b'\n' => SPACE,
-            b'0'..=b'9' => DIGIT,
-            b'A'..=b'Z' => CAPITAL,
-            b',' | b';' => COMMA,
-            b'.' | b'!' | b'?' => STOP,
-            _ => 0,
-        };
+    while i < Cue::WORDS.len() {
+        let word = Cue::WORDS[i];
+        lengths[(word[0] & 31) as usize] |= 1 << word.len();
         i += 1;
     }
-    classes
+    lengths
 };
+
+/// Whether there is a cue with the first letter and the length of a word, in any case.
+#[inline]
+fn may_be_cue(word: &[u8]) -> bool {
+    let Some(&first) = word.first() else {
+        return false;
+    };
+    word.len() <= LONGEST_CUE && CUE_LENGTHS[usize::from(first & 31)] >> word.len() & 1 == 1
+}
+
+/// Bytes are counted in as many lanes as a vector register has.
+const LANES: usize = 16;
+
+/// Counts of bytes by lane. A lane counts up to 255.
+#[derive(Default)]
+struct ByteCounts {
+    digits: [u8; LANES],
+    capitals: [u8; LANES],
+    commas: [u8; LANES],
+    prices: [u8; LANES],
+    words: [u8; LANES],
+    sentences: [u8; LANES],
+}
+
+impl ByteCounts {
+    /// Counts bytes, given the byte before each.
+    #[inline]
+    fn add(&mut self, bytes: [u8; LANES], before: [u8; LANES]) {
+        for lane in 0..LANES {
+            let (byte, before) = (bytes[lane], before[lane]);
+            self.digits[lane] += u8::from(byte.wrapping_sub(b'0') < 10);
+            self.capitals[lane] += u8::from(byte.wrapping_sub(b'A') < 26);
+            self.commas[lane] += u8::from((byte == b',') | (byte == b';'));
+            self.prices[lane] += u8::from(byte == b'$');
+            self.words[lane] += u8::from(!is_space(byte) & is_space(before));
+            self.sentences[lane] += u8::from(is_space(byte) & is_stop(before));
+        }
+    }
+}
+
+#[inline]
+fn is_space(byte: u8) -> bool {
+    (byte == b' ') | (byte == b'\n') | (byte == b'\t')
+}
+
+#[inline]
+fn is_stop(byte: u8) -> bool {
+    (byte == b'.') | (byte == b'!') | (byte == b'?')
+}
+
+impl BlockMeasure {
+    fn count_characters(&mut self, text: &[u8]) {
+        let mut last = b' ';
+        for part in text.chunks(LANES * 255) {
+            let mut counts = ByteCounts::default();
+            let (whole, rest) = part.as_chunks::<LANES>();
+            let mut count = |bytes: [u8; LANES]| {
+                let mut before = [last; LANES];
+                before[1..].copy_from_slice(&bytes[..LANES - 1]);
+                last = bytes[LANES - 1];
+                counts.add(bytes, before);
+            };
+            whole.iter().copied().for_each(&mut count);
+            // Spaces after the text are no words.
+            let mut padded = [b' '; LANES];
+            if let Some(start) = padded.get_mut(..rest.len())
+                && !rest.is_empty()
+            {
+                start.copy_from_slice(rest);
+                count(padded);
+            }
+            // But a space after a full stop would end a sentence, which the text does not.
+            let ends = rest.last().copied().is_some_and(is_stop);
+            let sum = |lanes: [u8; LANES]| lanes.into_iter().map(u32::from).sum::<u32>();
+            self.digits += sum(counts.digits);
+            self.capitals += sum(counts.capitals);
+            self.commas += sum(counts.commas);
+            self.prices += sum(counts.prices);
+            self.words += sum(counts.words);
+            self.sentences += sum(counts.sentences) - u32::from(ends);
+        }
+    }
+}
 
 /// The level of a heading, or 0.
 pub(super) fn heading_level(tag: Tag) -> u8 {

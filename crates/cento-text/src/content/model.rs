@@ -1,7 +1,10 @@
 //! The fitted model: trees over rows of evidence.
 //!
-//! Trees are complete and have a fixed depth, so that they are evaluated without branches. All
-//! arithmetic uses whole numbers; results are the same on every machine.
+//! Trees are oblivious: all nodes of a level compare the same feature with the same threshold. A
+//! tree is therefore evaluated without branches, and for several blocks at once
+//! ([`EvidenceBatch`]). All arithmetic uses whole numbers; results are the same on every machine.
+
+use super::page_type::PageType;
 
 mod block_table;
 mod type_table;
@@ -41,88 +44,130 @@ impl EvidenceRow {
     }
 }
 
-/// A complete tree with `LEAVES` leaves, a power of two. The root is node 1, the children of node
-/// *n* are 2*n* and 2*n* + 1, and entry 0 is not used.
-pub(super) struct DecisionTree<const LEAVES: usize> {
-    /// The feature that each inner node compares.
-    features: [u8; LEAVES],
-    /// A row with a greater value goes to the right.
-    thresholds: [i16; LEAVES],
+/// The number of rows in an [`EvidenceBatch`]: two vector registers of any processor.
+pub(super) const LANES: usize = 16;
+
+/// The evidence of several rows, feature by feature, so that a tree reads all rows at once.
+pub(super) struct EvidenceBatch {
+    columns: Box<[[i16; LANES]; 256]>,
+    lane: usize,
+    length: u8,
+}
+
+impl EvidenceBatch {
+    pub(super) fn new() -> Self {
+        EvidenceBatch {
+            columns: Box::new([[0; LANES]; 256]),
+            lane: 0,
+            length: 0,
+        }
+    }
+
+    /// The next values are those of row `lane`.
+    pub(super) fn begin_row(&mut self, lane: usize) {
+        self.lane = lane % LANES;
+        self.length = 0;
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, value: i16) {
+        self.columns[usize::from(self.length)][self.lane] = value;
+        self.length = self.length.wrapping_add(1);
+    }
+}
+
+/// An oblivious tree. The answers of its levels, whether a row has more than the threshold, are the
+/// bits of the number of the leaf; the first level has the lowest bit.
+pub(super) struct LevelTree<const DEPTH: usize, Leaves> {
+    features: [u8; DEPTH],
+    thresholds: [i16; DEPTH],
     /// Log-odds in thousandths.
-    leaves: [i16; LEAVES],
+    leaves: Leaves,
 }
 
-impl<const LEAVES: usize> DecisionTree<LEAVES> {
-    /// The mask keeps indices in bounds where the compiler cannot see that they are.
-    const MASK: usize = LEAVES - 1;
-
-    #[inline]
-    fn goes_right(&self, node: usize, row: &EvidenceRow) -> bool {
-        row.get(self.features[node & Self::MASK]) > self.thresholds[node & Self::MASK]
+impl<const DEPTH: usize, Leaves> LevelTree<DEPTH, Leaves> {
+    fn levels(&self) -> impl Iterator<Item = (u8, i16)> {
+        self.features.into_iter().zip(self.thresholds)
     }
 
-    #[inline]
-    fn value(&self, row: &EvidenceRow) -> i32 {
-        let mut node = 1;
-        for _ in 0..LEAVES.ilog2() {
-            node = 2 * node + usize::from(self.goes_right(node, row));
+    /// The number of the leaf of a row.
+    fn leaf(&self, row: &EvidenceRow) -> usize {
+        let answers = self
+            .levels()
+            .map(|(feature, threshold)| row.get(feature) > threshold);
+        answers.enumerate().fold(0, |leaf, (level, answer)| {
+            leaf | usize::from(answer) << level
+        })
+    }
+
+    /// The numbers of the leaves of the rows of a batch. Not inlined, because the compiler would
+    /// evaluate the levels row by row where it sees what the numbers are used for.
+    #[inline(never)]
+    fn batch_leaves(&self, batch: &EvidenceBatch) -> [u16; LANES] {
+        let mut leaves = [0; LANES];
+        let mut bit = 1_u16;
+        for (feature, threshold) in self.levels() {
+            for (leaf, &value) in leaves.iter_mut().zip(&batch.columns[usize::from(feature)]) {
+                *leaf |= if value > threshold { bit } else { 0 };
+            }
+            bit <<= 1;
         }
-        self.leaves[node & Self::MASK].into()
+        leaves
     }
 }
 
-/// A sum of trees.
-pub(super) struct TreeSum<const LEAVES: usize>(&'static [DecisionTree<LEAVES>]);
+/// The trees that score blocks.
+pub(super) type BlockTree = LevelTree<6, [i16; 64]>;
 
-/// Scores blocks.
-pub(super) static BLOCKS: TreeSum<16> = TreeSum(&block_table::TREES);
+/// The trees that score each type of page.
+type TypeTree = LevelTree<3, [[i16; PageType::ALL.len()]; 8]>;
 
-/// Scores the types of pages: the trees of all types take turns.
-pub(super) static PAGE_TYPES: TreeSum<8> = TreeSum(&type_table::TREES);
+static BLOCKS: &[BlockTree] = &block_table::TREES;
+static PAGE_TYPES: &[TypeTree] = &type_table::TREES;
 
-impl<const LEAVES: usize> TreeSum<LEAVES> {
-    /// The sum of the trees for a row, in thousandths.
-    pub(super) fn score(&self, row: &EvidenceRow) -> i32 {
-        self.0.iter().map(|tree| tree.value(row)).sum()
-    }
-
-    /// Adds the scores of `scores.len()` classes whose trees take turns.
-    pub(super) fn score_classes(&self, row: &EvidenceRow, scores: &mut [i32]) {
-        let classes = scores.len().max(1);
-        for turn in self.0.chunks(classes) {
-            for (score, tree) in scores.iter_mut().zip(turn) {
-                *score += tree.value(row);
-            }
+/// The scores of the blocks of a batch, in thousandths of log-odds.
+pub(super) fn block_scores(batch: &EvidenceBatch) -> [i32; LANES] {
+    let mut scores = [0; LANES];
+    for tree in BLOCKS {
+        let leaves = tree.batch_leaves(batch);
+        for (score, leaf) in scores.iter_mut().zip(leaves) {
+            *score += i32::from(tree.leaves[usize::from(leaf) % tree.leaves.len()]);
         }
     }
+    scores
+}
 
-    /// Adds to `shares` what each feature contributed to the score of a row: at each node on the
-    /// way to a leaf, the change of the mean of the leaves below. The contributions and the mean of
-    /// all leaves add up to the score, except for rounding.
-    pub(super) fn contributions(&self, row: &EvidenceRow, shares: &mut [i32; 256]) {
-        for tree in self.0 {
-            let mut node = 1;
-            let (mut low, mut high) = (0, LEAVES);
-            let mean = |low: usize, high: usize| -> i32 {
-                let below = tree.leaves.get(low..high).unwrap_or_default();
-                let sum: i32 = below.iter().map(|&leaf| i32::from(leaf)).sum();
-                sum / i32::try_from(below.len().max(1)).unwrap_or(1)
-            };
-            let mut before = mean(low, high);
-            while node < LEAVES {
-                let right = tree.goes_right(node, row);
-                let middle = low.midpoint(high);
-                if right {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-                let after = mean(low, high);
-                shares[usize::from(tree.features[node & DecisionTree::<LEAVES>::MASK])] +=
-                    after - before;
-                before = after;
-                node = 2 * node + usize::from(right);
-            }
+/// The score of each type of a page, in the order of [`PageType::ALL`].
+pub(super) fn type_scores(row: &EvidenceRow) -> [i32; PageType::ALL.len()] {
+    let mut scores = [0; PageType::ALL.len()];
+    for tree in PAGE_TYPES {
+        let leaf = tree.leaves.get(tree.leaf(row)).copied().unwrap_or_default();
+        for (score, value) in scores.iter_mut().zip(leaf) {
+            *score += i32::from(value);
+        }
+    }
+    scores
+}
+
+/// Adds to `shares` what each feature contributed to the score of a block: at each level on the way
+/// to a leaf, the change of the mean of the leaves that remain. The contributions and the mean of
+/// all leaves add up to the score, except for rounding.
+pub(super) fn contributions(row: &EvidenceRow, shares: &mut [i32; 256]) {
+    for tree in BLOCKS {
+        let leaf = tree.leaf(row);
+        // The leaves that agree with the answers of the levels so far are `step` apart.
+        let mean = |step: usize| -> i32 {
+            let remaining = tree.leaves.iter().skip(leaf % step).step_by(step);
+            let count = i32::try_from(tree.leaves.len() / step).unwrap_or(1);
+            remaining.copied().map(i32::from).sum::<i32>() / count.max(1)
+        };
+        let mut step = 1;
+        let mut before = mean(step);
+        for (feature, _) in tree.levels() {
+            step *= 2;
+            let after = mean(step);
+            shares[usize::from(feature)] += after - before;
+            before = after;
         }
     }
 }
@@ -163,19 +208,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    static SMALL: TreeSum<4> = TreeSum(&[
-        DecisionTree {
-            features: [0, 1, 0, 0],
-            thresholds: [0, 5, 0, 10],
-            leaves: [1, 2, 3, 4],
-        },
-        DecisionTree {
-            features: [0, 0, 0, 1],
-            thresholds: [0, 3, 3, 3],
-            leaves: [100, 200, 300, 400],
-        },
-    ]);
-
     fn row(values: &[i16]) -> EvidenceRow {
         let mut row = EvidenceRow::new();
         values.iter().for_each(|&value| row.push(value));
@@ -183,14 +215,16 @@ mod tests {
     }
 
     #[test]
-    fn a_row_follows_the_thresholds() {
-        // First tree: feature 1 is at most 5, then feature 0 is above 0. Second tree: 4 > 3 on
-        // feature 0, then feature 1 is at most 3.
-        assert_eq!(SMALL.score(&row(&[4, 2])), 2 + 300);
-        assert_eq!(SMALL.score(&row(&[11, 6])), 4 + 400);
-        let mut classes = [0; 2];
-        SMALL.score_classes(&row(&[4, 2]), &mut classes);
-        assert_eq!(classes, [2, 300]);
+    fn the_answers_of_the_levels_are_the_bits_of_the_leaf() {
+        let tree = LevelTree {
+            features: [1, 0],
+            thresholds: [5, 0],
+            leaves: (),
+        };
+        assert_eq!(tree.leaf(&row(&[0, 5])), 0);
+        assert_eq!(tree.leaf(&row(&[0, 6])), 1);
+        assert_eq!(tree.leaf(&row(&[1, 5])), 2);
+        assert_eq!(tree.leaf(&row(&[1, 6])), 3);
     }
 
     #[test]
@@ -203,16 +237,34 @@ mod tests {
         assert_eq!(chance(i32::MAX), CERTAIN);
     }
 
+    fn block_score(row: &EvidenceRow) -> i32 {
+        let leaf = |tree: &BlockTree| i32::from(tree.leaves[tree.leaf(row)]);
+        BLOCKS.iter().map(leaf).sum()
+    }
+
     proptest! {
+        #[test]
+        fn a_batch_scores_each_row_as_if_alone(
+            rows in prop::collection::vec(prop::collection::vec(-10_i16..2100, 200), LANES),
+        ) {
+            let mut batch = EvidenceBatch::new();
+            for (lane, values) in rows.iter().enumerate() {
+                batch.begin_row(lane);
+                values.iter().for_each(|&value| batch.push(value));
+            }
+            let alone: Vec<i32> = rows.iter().map(|values| block_score(&row(values))).collect();
+            prop_assert_eq!(alone, block_scores(&batch));
+        }
+
         #[test]
         fn contributions_add_up_to_the_score(values in prop::collection::vec(any::<i16>(), 200)) {
             let row = row(&values);
             let mut shares = [0; 256];
-            BLOCKS.contributions(&row, &mut shares);
-            let base: i32 = BLOCKS.0.iter().map(|tree| {
-                tree.leaves.iter().map(|&leaf| i32::from(leaf)).sum::<i32>() / 16
+            contributions(&row, &mut shares);
+            let base: i32 = BLOCKS.iter().map(|tree| {
+                tree.leaves.iter().map(|&leaf| i32::from(leaf)).sum::<i32>() / 64
             }).sum();
-            prop_assert_eq!(base + shares.iter().sum::<i32>(), BLOCKS.score(&row));
+            prop_assert_eq!(base + shares.iter().sum::<i32>(), block_score(&row));
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Each class is evidence for the fitted model of [`blocks`](super::blocks), which decides what it
 //! means: a word has no fixed effect here.
 
-use super::hint::each_word;
+use super::hint::{self, Hint};
+use super::measure::hash;
 use crate::html::Tag;
 
 macro_rules! name_classes {
@@ -145,20 +146,80 @@ pub(super) fn label(sign: usize) -> String {
     }
 }
 
-/// The signs of an element, one bit each.
-pub(super) fn signs(tag: Tag, names: &str) -> u128 {
-    let mut signs = 0;
-    if !names.is_empty() {
-        each_word(names, |word| {
+/// What the names of an element say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NameReading {
+    /// The hint for the article method.
+    pub(super) hint: Hint,
+    /// The signs, one bit each.
+    pub(super) signs: u128,
+    /// A hash of the first name without digits, so that `post-17` and `post-18` are the same.
+    pub(super) shape: u64,
+    /// Whether a type of schema.org is among them.
+    pub(super) has_schema: bool,
+}
+
+impl NameReading {
+    fn of(names: &str) -> Self {
+        let mut signs = 0;
+        let hint = hint::read(names, |word| {
             if let Some(class) = NameClass::of(word) {
                 signs |= 1 << class as u8;
             }
         });
+        NameReading {
+            hint,
+            signs,
+            shape: shape(names),
+            has_schema: names.contains("schema.org/"),
+        }
     }
-    if let Some(place) = TAGS.iter().position(|&sign| sign == tag) {
-        signs |= 1 << (NameClass::LABELS.len() + place);
+}
+
+fn shape(names: &str) -> u64 {
+    let first = names.split(' ').next().unwrap_or_default();
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    for byte in first.bytes().filter(|byte| !byte.is_ascii_digit()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
-    signs
+    hash
+}
+
+/// The sign of a tag, as a bit.
+pub(super) fn tag_sign(tag: Tag) -> u128 {
+    match TAGS.iter().position(|&sign| sign == tag) {
+        Some(place) => 1 << (NameClass::LABELS.len() + place),
+        None => 0,
+    }
+}
+
+/// Reads the names of elements, and remembers recent ones: the elements of a page share their
+/// names. Each slot has the last names with its hash, so that no choice of names makes it slow.
+pub(super) struct NameReader<'a> {
+    slots: Vec<(&'a str, NameReading)>,
+}
+
+impl<'a> NameReader<'a> {
+    const SLOT_BITS: u32 = 9;
+
+    pub(super) fn new() -> Self {
+        NameReader {
+            slots: vec![("", NameReading::of("")); 1 << Self::SLOT_BITS],
+        }
+    }
+
+    pub(super) fn read(&mut self, names: &'a str) -> NameReading {
+        let slot = hash(names.as_bytes()) >> (u64::BITS - Self::SLOT_BITS);
+        match self.slots.get_mut(usize::try_from(slot).unwrap_or(0)) {
+            Some((known, reading)) => {
+                if *known != names {
+                    (*known, *reading) = (names, NameReading::of(names));
+                }
+                *reading
+            }
+            None => NameReading::of(names),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -166,7 +227,7 @@ mod tests {
     use super::*;
 
     fn labels(tag: Tag, names: &str) -> Vec<String> {
-        let signs = signs(tag, names);
+        let signs = NameReading::of(names).signs | tag_sign(tag);
         (0..SIGNS)
             .filter(|sign| signs >> sign & 1 == 1)
             .map(label)
@@ -180,5 +241,23 @@ mod tests {
             ["cookie", "banner", "post", "content", "<aside>"]
         );
         assert_eq!(labels(Tag::Div, "otter"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_that_differ_by_a_number_have_the_same_shape() {
+        let shape = |names| NameReading::of(names).shape;
+        assert_eq!(shape("post-17 first"), shape("post-18"));
+        assert_ne!(shape("post-17"), shape("user-17"));
+    }
+
+    #[test]
+    fn a_reader_remembers_only_what_it_read() {
+        let names: Vec<String> = (0..5000).map(|place| format!("post-{place} nav")).collect();
+        let mut reader = NameReader::new();
+        for names in names.iter().chain(&names) {
+            let (read, fresh) = (reader.read(names), NameReading::of(names));
+            assert_eq!((read.hint, read.signs), (fresh.hint, fresh.signs));
+        }
+        assert_eq!(reader.read("").signs, 0);
     }
 }

@@ -1,9 +1,10 @@
 //! A page prepared for decisions: prefix sums over its blocks, and groups of similar siblings.
 
+use super::article;
 use super::described::DescribedPhrases;
 use super::measure::{BlockMeasure, heading_level, measure, text_of};
-use super::{article, names};
-use crate::html::{Container, Extract, Tag};
+use super::names::{NameReader, NameReading, tag_sign};
+use crate::html::{Container, Extract, SchemaCounts, Tag};
 use std::collections::HashMap;
 
 /// BlockSums over blocks. The sums over an element are the difference of two prefix sums.
@@ -71,8 +72,8 @@ pub(super) struct PageView<'a> {
     /// The group of each container, as an index into `groups`.
     pub(super) group_of: Vec<u32>,
     pub(super) groups: Vec<SiblingGroup>,
-    /// The signs of each container, see [`names`].
-    pub(super) signs: Vec<u128>,
+    /// What the names of each container with text say; nothing about the others.
+    pub(super) names: Vec<NameReading>,
 }
 
 impl<'a> PageView<'a> {
@@ -83,8 +84,20 @@ impl<'a> PageView<'a> {
             .iter()
             .map(|block| measure(page, block))
             .collect();
+        let mut reader = NameReader::new();
+        let names: Vec<NameReading> = outline
+            .containers
+            .iter()
+            .map(|container| {
+                if container.blocks.is_empty() {
+                    NameReading::default()
+                } else {
+                    reader.read(outline.hint(container))
+                }
+            })
+            .collect();
         let mut kept = vec![false; outline.blocks.len()];
-        for run in article::blocks(outline).unwrap_or_default() {
+        for run in article::blocks(outline, &names).unwrap_or_default() {
             kept.get_mut(run).unwrap_or_default().fill(true);
         }
         let mut view = PageView {
@@ -95,17 +108,7 @@ impl<'a> PageView<'a> {
             kept,
             group_of: Vec::new(),
             groups: Vec::new(),
-            signs: outline
-                .containers
-                .iter()
-                .map(|container| {
-                    if container.blocks.is_empty() {
-                        0
-                    } else {
-                        names::signs(container.tag, outline.hint(container))
-                    }
-                })
-                .collect(),
+            names,
         };
         view.add_up();
         view.group_siblings();
@@ -168,15 +171,17 @@ impl<'a> PageView<'a> {
 
     fn group_siblings(&mut self) {
         let outline = &self.page.outline;
-        let mut known: HashMap<(u32, u64), u32> = HashMap::new();
+        let mut known: HashMap<(u32, Tag, u64), u32> = HashMap::new();
         for (index, container) in outline.containers.iter().enumerate() {
             if container.blocks.is_empty() || index == 0 {
                 self.group_of.push(u32::MAX);
                 continue;
             }
-            let shape = shape(container.tag, outline.hint(container));
+            let shape = self.names.get(index).map_or(0, |names| names.shape);
             let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-            let group = *known.entry((container.parent, shape)).or_insert(next);
+            let group = *known
+                .entry((container.parent, container.tag, shape))
+                .or_insert(next);
             if group == next {
                 self.groups.push(SiblingGroup {
                     first: container.blocks.start,
@@ -199,27 +204,41 @@ impl<'a> PageView<'a> {
         }
     }
 
+    /// The signs of a container, one bit each: of its tag and of its names.
+    pub(super) fn signs(&self, container: usize) -> u128 {
+        match (
+            self.page.outline.containers.get(container),
+            self.names.get(container),
+        ) {
+            (Some(element), Some(names)) if !element.blocks.is_empty() => {
+                names.signs | tag_sign(element.tag)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The schema.org types of the page, in JSON-LD and in the elements that have text.
+    pub(super) fn declared_schema(&self) -> SchemaCounts {
+        let mut schema = self.page.declared.schema;
+        let outline = &self.page.outline;
+        for (container, names) in outline.containers.iter().zip(&self.names) {
+            if names.has_schema {
+                for name in outline.hint(container).split(' ') {
+                    if name.contains("schema.org/") {
+                        schema.add(name);
+                    }
+                }
+            }
+        }
+        schema
+    }
+
     /// The group of similar siblings that a container belongs to, if there are enough of them.
     pub(super) fn repetition(&self, container: usize) -> Option<SiblingGroup> {
         let group = *self.group_of.get(container)?;
         let group = *self.groups.get(group as usize)?;
         (group.count >= LEAST_SIBLINGS).then_some(group)
     }
-}
-
-/// A number for the tag and the first name of an element, without digits, so that `post-17` and
-/// `post-18` have the same shape.
-fn shape(tag: Tag, names: &str) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325 ^ tag.index() as u64;
-    for &byte in names.as_bytes() {
-        if byte == b' ' {
-            break;
-        }
-        if !byte.is_ascii_digit() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    hash
 }
 
 /// Shorter texts, such as the labels of buttons, repeat without meaning anything.

@@ -187,7 +187,7 @@ impl Metadata {
             "text"
                 if matches!(
                     described,
-                    Some(SchemaKind::Discussion | SchemaKind::Question)
+                    Some(SchemaKind::Discussion | SchemaKind::Comment | SchemaKind::Question)
                 ) =>
             {
                 self.offer_body(value);

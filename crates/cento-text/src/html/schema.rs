@@ -40,9 +40,10 @@ schema_kinds! {
     Offer "Offer" | "AggregateOffer",
     /// A review or rating.
     Review "Review" | "AggregateRating" | "Rating" | "UserReview",
-    /// A post or a comment of a discussion.
-    Discussion "DiscussionForumPosting" | "Comment" | "UserComments" | "SocialMediaPosting"
-        | "Conversation",
+    /// A discussion.
+    Discussion "DiscussionForumPosting" | "SocialMediaPosting" | "Conversation",
+    /// A comment: a post of a discussion, or a reader's comment on an article.
+    Comment "Comment" | "UserComments",
     /// Questions and answers of users.
     Question "QAPage" | "Question" | "Answer",
     /// Frequently asked questions.
