@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from pickle import PickleBuffer
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import ray
 
@@ -27,6 +28,8 @@ from cento import _cento
 from cento._errors import Error
 
 MIB = 1 << 20
+#: A process that holds more returns what it does not use before a task.
+KEPT = 128 * MIB
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,7 @@ class Usage(threading.Thread):
 
     def begin(self) -> None:
         self.seconds = _processor_seconds()
+        _release_memory()
         self.most = anonymous_memory()
         self.active.set()
 
@@ -186,6 +190,24 @@ class Usage(threading.Thread):
 @lru_cache(maxsize=None)
 def _usage() -> Usage:
     return Usage()
+
+
+@lru_cache(maxsize=None)
+def _trim() -> Optional[Callable[[int], int]]:
+    """Returns the function of the C library that returns free memory to the system, if any."""
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        return trim
+    except (OSError, AttributeError):
+        return None
+
+
+def _release_memory() -> None:
+    """Returns memory to the system that the allocator has kept from earlier tasks: the process may
+    now run a task that has declared less."""
+    trim = _trim()
+    if trim is not None and anonymous_memory() > KEPT:
+        trim(0)
 
 
 def _processor_seconds() -> float:

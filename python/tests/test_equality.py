@@ -65,7 +65,7 @@ def test_every_analysis_has_the_tables_and_the_text_of_the_program(
     assert done.returncode == 0, done.stderr
     assert timeless(found.text) == timeless(done.stdout)
     # On a slow machine, the program also prints its progress, which ends with the time.
-    said = [line for line in done.stderr.splitlines() if not re.search(r"  \d+:\d\d$", line)]
+    said = [line for line in done.stderr.splitlines() if not re.search(r"  \d+:\d\d( +[\d:]+ left)?$", line)]
     assert found.notes == said
     assert content(here) == content(there)
     assert found.main.paths[0].exists() and not found.cached
