@@ -160,4 +160,4 @@ def unrelated(texts, count):
     run([CENTO, "passages", texts, "--pairs", pairs, "--findings", findings])
     kinds = dict(duckdb.sql(f"select kind, count(*) from '{findings}/passages/*/passages.parquet' group by kind").fetchall())
     counts = ", ".join(f"{kinds.get(kind, 0)} {kind}" for kind in ("verbatim", "edited", "scattered"))
-    return f"Between {3 * count:,} pairs of excerpts of unrelated RFCs, cento reports {counts} passages: stock phrases, apart from the scattered ones, which are false."
+    return f"Between {3 * count:,} pairs of excerpts of unrelated RFCs, cento reports {counts} passages; texts of one genre share stock phrases."
