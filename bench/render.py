@@ -124,7 +124,7 @@ def readme(results):
         ("copies", "near-duplicates of 9,148 RFCs, from JSON Lines"),
         ("reuse", "local reuse among them"),
         ("overlap", "overlap among them, from a corpus"),
-        ("quilts", "quilts among them (peer: without covers)"),
+        ("quilts", "quilts among them (cento: with positions)"),
     ):
         table = find(results, name)
         ours, peer = (our_row(table), strongest(table)) if table else (None, None)

@@ -3,16 +3,15 @@
     bench/run scale
     CENTO=/path/to/cento bench/scale.py --pages 6250 --core-hour 0.04
 
-Makes synthetic crawls of N, 2N and 4N pages, indexes and analyses them, and fits `a + b × pages × log2(pages)` to the processor seconds
-of each analysis, and `a + b × pages` to the bytes and rows of its stages. Prints the prediction for a crawl of 16N pages, four times the
-largest that it was fitted on; then measures that crawl, once, and prints the errors. Processor seconds, because elapsed seconds depend on
-who else uses the machine; a command of less than two seconds is measured five times, and the least counts. Finally prints the cost of a
-large crawl. Everything that is not measured is an option. docs/scale.md explains the tables.
+Makes synthetic crawls of N, 2N and 4N pages, indexes and analyses them, and fits `a + b × pages` to the processor seconds of each step, and
+`b × pages` to the bytes and rows of all stages. Prints the prediction for a crawl of
+16N pages, four times the largest that it was fitted on; then measures that crawl, once, and prints the errors. Processor seconds, because
+elapsed seconds depend on who else uses the machine; short commands are run up to twenty times, and the least counts. Finally prints the
+cost of a large crawl. Everything that is not measured is an option. docs/scale.md explains the tables.
 """
 
 import argparse
 import json
-import math
 import os
 import pathlib
 import resource
@@ -32,7 +31,8 @@ ANALYSES = {
     "quilts": ["quilts"],
     "phrases": ["phrases"],
     "passages": ["passages"],
-    "discover": ["discover", "--most-frequent", "1000", "-o", "LABELS"],
+    # Labels in proportion to the pages: reading the texts of a constant number would cost less per page the larger the crawl is.
+    "discover": ["discover", "--most-frequent", "COUNT", "-o", "LABELS"],
     "detect": ["detect", "--labels", "LABELS"],
 }
 # Bytes for each page that the processes of a node share: the states that a stage reads, in the object store, at most over all stages
@@ -52,8 +52,10 @@ HELD = {
 WRITTEN = {"copies": 4, "overlap --replication": 4, "reuse": 4, "quilts": 8, "phrases": 4, "passages": 4, "discover": 4}
 
 
-# Commands of fewer seconds are measured several times.
-SHORT = 2.0
+# A command is run until its runs add up to so many processor seconds, but at most so often. The least counts: whatever else the machine
+# does makes a run longer, never shorter.
+ENOUGH = 8.0
+REPEATS = 20
 
 
 def spent(command):
@@ -66,6 +68,15 @@ def spent(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def least(command, undo):
+    """Runs a command several times if it is short, with `undo` before each further run; returns the least processor seconds."""
+    runs = [spent(command)]
+    while sum(runs) < ENOUGH and len(runs) < REPEATS:
+        undo()
+        runs.append(spent(command))
+    return min(runs)
+
+
 def stages_of(findings):
     """The reports of all findings, by path."""
     return {path: json.loads(path.read_text())["report"] for path in findings.rglob("run.json")}
@@ -74,7 +85,9 @@ def stages_of(findings):
 def measure(pages, options):
     """Indexes and analyses a crawl of some pages; returns what was measured. Cached in a file."""
     folder, memory = options.folder, options.memory
-    known = folder / f"measured-{pages}-{options.seed}.json"
+    steps = {name: words for name, words in ANALYSES.items() if name in (options.only or ANALYSES)}
+    only = "".join(f"-{list(ANALYSES).index(name)}" for name in steps) if len(steps) < len(ANALYSES) else ""
+    known = folder / f"measured-{pages}-{options.seed}{only}.json"
     if known.exists():
         return json.loads(known.read_text())
     crawl, corpus, findings = folder / f"s{pages}-{options.seed}", folder / f"c{pages}.cento", folder / f"f{pages}"
@@ -85,29 +98,27 @@ def measure(pages, options):
     # Analyses read texts twice if their rows exceed the memory, which those of a large crawl always do. So memory grows with the pages.
     machine = ["--threads", 1, "--memory", f"{pages * memory // 1000}K"]
     measured = {"pages": pages, "analyses": {}}
-    seconds = spent([PROGRAM, "index", crawl / "crawl", "-o", corpus, *machine])
-    for _ in range(4 if seconds < SHORT else 0):
-        shutil.rmtree(corpus)
-        seconds = min(seconds, spent([PROGRAM, "index", crawl / "crawl", "-o", corpus, *machine]))
+    seconds = least([PROGRAM, "index", crawl / "crawl", "-o", corpus, *machine], lambda: shutil.rmtree(corpus))
     manifest = json.loads((corpus / "manifest.json").read_text())
     counts = [part["counts"] for part in manifest["parts"]]
     for name in ("kept", "payload_bytes", "text_bytes", "words", "chunks"):
         measured[name] = sum(one[name] for one in counts)
     measured["corpus_bytes"] = sum(path.stat().st_size for path in corpus.rglob("*.parquet"))
     measured["analyses"]["index"] = {"processor": seconds, "stages": {}, "tables": measured["corpus_bytes"]}
-    for name, words in ANALYSES.items():
-        words = [folder / f"{pages}.labels" if word == "LABELS" else word for word in words]
+    for name, words in steps.items():
+        placed = {"LABELS": folder / f"{pages}.labels", "COUNT": str(max(1, pages // 50))}
+        words = [placed.get(word, word) for word in words]
         before = set(stages_of(findings))
         command = [PROGRAM, words[0], corpus, *words[1:], *machine, "--findings", findings]
-        seconds = spent(command)
-        for _ in range(4 if seconds < SHORT else 0):
-            # It uses what other analyses have found, as the first run did.
+
+        def undo(before=before, words=words):
+            # A further run uses what other analyses have found, as the first one did.
             for path in set(stages_of(findings)) - before:
                 shutil.rmtree(path.parent)
-            for word in words:
-                if isinstance(word, pathlib.Path) and words[0] == "discover":
-                    word.unlink(missing_ok=True)
-            seconds = min(seconds, spent(command))
+            if words[0] == "discover":
+                words[-1].unlink(missing_ok=True)
+
+        seconds = least(command, undo)
         stages, tables = {}, 0
         for path, report in stages_of(findings).items():
             if path in before:
@@ -125,16 +136,8 @@ def measure(pages, options):
     return measured
 
 
-def work(pages):
-    """What processor seconds are proportional to. Sorting takes a logarithm, and so do the misses of caches by tables that grow."""
-    return pages * math.log2(pages)
-
-
 def fit(points):
     """Fits `a + b × x` to (x, y), so that relative errors are smallest; a is at least 0."""
-    points = [(x, y) for x, y in points if y > 0]
-    if not points:
-        return 0.0, 0.0
     weights = [1 / y**2 for _, y in points]
     sw = sum(weights)
     mx = sum(w * x for w, (x, _) in zip(weights, points)) / sw
@@ -142,10 +145,12 @@ def fit(points):
     spread = sum(w * (x - mx) ** 2 for w, (x, _) in zip(weights, points))
     slope = sum(w * (x - mx) * (y - my) for w, (x, y) in zip(weights, points)) / spread if spread else 0.0
     base = my - slope * mx
-    if base < 0 or slope < 0:
-        slope = sum(w * x * y for w, (x, y) in zip(weights, points)) / sum(w * x * x for w, (x, _) in zip(weights, points))
-        base = 0.0
-    return base, slope
+    return (base, slope) if base > 0 and slope > 0 else (0.0, rate(points))
+
+
+def rate(points):
+    """Fits `b × x` to (x, y), without a fixed part: an empty crawl moves no bytes."""
+    return sum(y for _, y in points) / sum(x for x, _ in points)
 
 
 def moved(analysis):
@@ -158,27 +163,26 @@ def rows(analysis):
 
 
 class Model:
-    """Lines for the processor seconds, bytes, rows and tables of each analysis."""
+    """The processor seconds, bytes, rows and bytes of tables of each analysis, as a fixed part and a part for each page."""
 
     def __init__(self, runs):
         self.lines = {}
         for name in runs[0]["analyses"]:
             of = [(run["pages"], run["analyses"][name]) for run in runs]
             self.lines[name] = {
-                "processor": fit([(work(pages), one["processor"]) for pages, one in of]),
-                "bytes": fit([(pages, moved(one)) for pages, one in of]),
-                "rows": fit([(pages, rows(one)) for pages, one in of]),
-                "tables": fit([(pages, one["tables"]) for pages, one in of]),
+                "processor": fit([(pages, one["processor"]) for pages, one in of]),
+                "bytes": (0.0, rate([(pages, moved(one)) for pages, one in of])),
+                "rows": (0.0, rate([(pages, rows(one)) for pages, one in of])),
+                "tables": (0.0, rate([(pages, one["tables"]) for pages, one in of])),
             }
 
     def predict(self, name, what, pages):
         base, slope = self.lines[name][what]
-        return base + slope * (work(pages) if what == "processor" else pages)
+        return base + slope * pages
 
-    def per_page(self, name, what, pages):
-        """For each page of a crawl of this size, without the fixed cost."""
-        slope = self.lines[name][what][1]
-        return slope * work(pages) / pages if what == "processor" else slope
+    def per_page(self, name, what):
+        """For each page of a crawl, without the fixed part."""
+        return self.lines[name][what][1]
 
 
 def size(value):
@@ -239,9 +243,9 @@ def cost_table(model, largest, options):
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for name in model.lines:
         factor = by_payload if name == "index" else by_text
-        core_hours = model.per_page(name, "processor", pages) * pages * factor / 3600 * options.overhead
-        shuffled = model.per_page(name, "bytes", pages) * pages * factor
-        tables = model.per_page(name, "tables", pages) * pages * (by_text if name == "index" else factor)
+        core_hours = model.per_page(name, "processor") * pages * factor / 3600 * options.overhead
+        shuffled = model.per_page(name, "bytes") * pages * factor
+        tables = model.per_page(name, "tables") * pages * (by_text if name == "index" else factor)
         network = shuffled * (1 - 1 / options.nodes)
         if name == "index":
             network = pages * options.payload / options.packed + tables
@@ -262,6 +266,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pages", type=int, default=6250, help="N, the pages of the smallest crawl")
     parser.add_argument("--fit", type=int, nargs="+", default=[1, 2, 4], help="multiples of N to fit to; four times the largest is predicted")
+    parser.add_argument("--only", nargs="+", choices=list(ANALYSES), help="measure the index and these steps alone; phrases needs copies, and detect needs discover")
     parser.add_argument("--seed", type=int, default=5, help="of the synthetic crawls")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER / "scale", help="where crawls and measurements are kept")
     parser.add_argument("--memory", type=int, default=10_000, help="bytes for each page")
@@ -286,9 +291,9 @@ def main():
     checked = 4 * largest
     sizes = ", ".join(f"{run['pages']:,}" for run in runs)
     print(f"\nFitted to {sizes} pages:\n")
-    print(f"| step | a, s | µs per page of {largest:,} | bytes per page | rows per page | predicted for {checked:,}, s |\n|---|---:|---:|---:|---:|---:|")
+    print(f"| step | a, s | µs per page | bytes per page | rows per page | predicted for {checked:,}, s |\n|---|---:|---:|---:|---:|---:|")
     for name, line in model.lines.items():
-        micro = model.per_page(name, "processor", largest) * 1e6
+        micro = model.per_page(name, "processor") * 1e6
         predicted = model.predict(name, "processor", checked)
         print(f"| {name} | {line['processor'][0]:.2f} | {micro:.0f} | {line['bytes'][1]:.0f} | {line['rows'][1]:.1f} | {predicted:.1f} |", flush=True)
     larger = measure(checked, options)

@@ -9,7 +9,8 @@ is shared with the Rust code, so an error would have to be made twice to go unno
 * Chunk: a paragraph (separated by blank lines), N lines, N words, or the document. Lines are as a reader
   sees them: longer ones are wrapped at 80 columns, at white space. Chunks are compared after white
   space is collapsed and case is folded. Empty chunks are ignored.
-* The date of a page: the publication date if it is known, else the fetch date. A page without a date is
+* The date of a page: the publication date if it is known, else the fetch date. A publication date after the
+  fetch is wrong and does not count. A page without a date is
   neither earlier nor later than any other. Of a page that is published before another one was fetched,
   nobody knows whether it is the earlier one: a page is published at or before its fetch. A publication
   date without a time is a whole day, and is not earlier than a time of that day.
@@ -73,7 +74,12 @@ class Page:
     @property
     def date(self) -> Optional[int]:
         """The date of the page: publication, else fetch."""
-        return self.published if self.published is not None else self.fetched
+        return self.published if self.is_published else self.fetched
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the date of the page is that of its publication. No page is published after its fetch."""
+        return self.published is not None and (self.fetched is None or self.published <= self.fetched)
 
 
 # --- words -----------------------------------------------------------------------------------------------
@@ -302,7 +308,7 @@ def earlier(one: Page, other: Page) -> str:
     if one.date == other.date:
         return "same"
     before, after = (one, other) if one.date < other.date else (other, one)
-    if before.published is not None and (after.published is None or after.date <= latest(before.published)):
+    if before.is_published and (not after.is_published or after.date <= latest(before.published)):
         return "unknown"
     return "first" if before is one else "second"
 

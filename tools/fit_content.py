@@ -4,23 +4,24 @@
     tools/fit_content.py PAGE_TYPES ARTICLES EVIDENCE [--tune | --without FOLD/FOLDS]
 
 PAGE_TYPES is the folder of the web-content-extraction-benchmark (`html/`, `truth/`); ARTICLES is that of the article extraction
-benchmark. EVIDENCE is the example `content_evidence` of cento-text. Needs numpy and catboost.
+benchmark. EVIDENCE is the example `content_evidence` of cento-text. Needs numpy, lightgbm and catboost.
 
 The model is fitted on all pages, which is what we ship. `--tune` fits on half of them: the half `tune` of PAGE_TYPES (see
 `bench/content_score.py`) and the pages at even positions of ARTICLES. `--without 0/5` leaves out the sites of a fold;
 `tools/cross_validate_content.py` uses it. The settings below and the constants of `decide.rs` were chosen by cross-validation on
-the half `tune`, and last by cross-validation on all pages.
+the half `tune`; earlier values of some were chosen on all pages.
 
 What is fitted:
 
-- for each block, the probability that its words are in the truth: 400 trees of depth 6 over the evidence about blocks, the mean
-  of two fits. A page counts as much as any other: the words of its truth have weight 1, all other words together at most 2.
+- for each block, the probability that its words are in the truth: 120 trees with up to 31 leaves over the evidence about blocks.
+  A page counts as much as any other: the words of its truth have weight 1, all other words together at most 2.
 - for each page, the probability of each of seven types: 200 trees of depth 3 over the evidence about pages. Each page is
   repeated with less weight without its metadata, and without the names of its elements either: most pages of the fit are
   recent and have both, and without these copies a page that has none, as many older ones, is taken for a listing.
 
-Trees are oblivious: all nodes of a level compare the same number with the same threshold, so that a tree is evaluated for many
-blocks at once and without branches. Leaves are log-odds in thousandths.
+The trees for blocks are written as complete trees of depth 6, so that they are evaluated for many blocks at once and without
+branches. Those for types are oblivious: all nodes of a level compare the same number with the same threshold. Leaves are log-odds
+in thousandths.
 """
 
 import collections
@@ -31,6 +32,7 @@ import sys
 import tempfile
 
 import catboost
+import lightgbm
 import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -38,18 +40,18 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 import content_score  # noqa: E402
 
 TABLES = HERE.parent / "crates/cento-text/src/content/model"
-COMMON = {
-    "thread_count": 1, "verbose": 0, "allow_writing_files": False, "bootstrap_type": "Bernoulli", "boosting_type": "Plain",
-    "leaf_estimation_iterations": 1, "border_count": 63,
+BLOCK_TREES = 120
+BLOCK_DEPTH = 6
+BLOCKS = {
+    "objective": "cross_entropy", "num_leaves": 31, "max_depth": BLOCK_DEPTH, "learning_rate": 0.1, "lambda_l2": 10,
+    "min_data_in_leaf": 50, "min_sum_hessian_in_leaf": 1, "feature_fraction": 0.3, "bagging_fraction": 0.5, "bagging_freq": 1,
+    "max_bin": 63, "seed": 1, "num_threads": 1, "deterministic": True, "force_row_wise": True, "verbose": -1,
 }
-BLOCKS = COMMON | {
-    "loss_function": "CrossEntropy", "iterations": 200, "depth": 6, "learning_rate": 0.09, "l2_leaf_reg": 10, "rsm": 0.3,
-    "subsample": 0.5, "sampling_frequency": "PerTree",
-}
-BLOCK_SEEDS = [1, 2]
-PAGE_TYPES = COMMON | {
+PAGE_TYPES = {
     "loss_function": "MultiClass", "classes_count": len(content_score.TYPES), "iterations": 200, "depth": 3, "learning_rate": 0.25,
-    "l2_leaf_reg": 5, "rsm": 0.2, "subsample": 0.8, "random_seed": 3,
+    "l2_leaf_reg": 5, "rsm": 0.2, "subsample": 0.8, "bootstrap_type": "Bernoulli", "boosting_type": "Plain",
+    "leaf_estimation_iterations": 1, "border_count": 63, "random_seed": 3, "thread_count": 1, "verbose": 0,
+    "allow_writing_files": False,
 }
 # The evidence `path hidden` of a block that is shown.
 SHOWN = 2000
@@ -156,8 +158,8 @@ def fit_blocks(pages):
     rows = numpy.concatenate([page["blocks"] for page in pages])
     weights = numpy.concatenate([block_weights(page) for page in pages])
     true = numpy.concatenate([page["true"] for page in pages])
-    data = catboost.Pool(rows, true, weight=weights * len(weights) / weights.sum())
-    return [catboost.CatBoost(BLOCKS | {"random_seed": seed}).fit(data) for seed in BLOCK_SEEDS]
+    data = lightgbm.Dataset(rows.astype(numpy.float32), true, weight=weights * len(weights) / weights.sum())
+    return lightgbm.train(BLOCKS, data, BLOCK_TREES)
 
 
 def fit_types(pages, names):
@@ -171,43 +173,62 @@ def fit_types(pages, names):
     bare[:, metadata] = 0
     nameless[:, metadata + of_elements] = 0
     weights = numpy.concatenate([weights, weights * COPY_WEIGHT, weights * COPY_WEIGHT])
-    return [catboost.CatBoost(PAGE_TYPES).fit(catboost.Pool(numpy.concatenate([rows, bare, nameless]), kinds * 3, weight=weights))]
+    return catboost.CatBoost(PAGE_TYPES).fit(catboost.Pool(numpy.concatenate([rows, bare, nameless]), kinds * 3, weight=weights))
 
 
-def trees(models):
-    """The trees of the mean of models: for each the feature and the threshold of each level, and the leaves, an array with a column
-    for each class. The answers of the levels are the bits of the number of a leaf, the first level's the lowest."""
-    for model in models:
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "model.json")
-            model.save_model(str(path), format="json")
-            written = json.loads(path.read_text())
-        scale, biases = written["scale_and_bias"]
-        for place, tree in enumerate(written["oblivious_trees"]):
-            splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
-            leaves = numpy.array(tree["leaf_values"]).reshape(2 ** len(splits), -1) * scale
-            # The first tree carries the biases.
-            yield splits, (leaves + (numpy.array(biases) if place == 0 else 0)) / len(models)
+def threshold(border):
+    """Evidence is whole numbers, so that thresholds can be, too."""
+    return int(numpy.clip(numpy.floor(border), -32768, 32767))
 
 
-def write(models, path, what):
-    depth = models[0].get_all_params()["depth"]
-    lines = []
-    for splits, leaves in trees(models):
-        if len(splits) < depth:
-            # A level that no value exceeds.
-            leaves = numpy.concatenate([leaves] * 2 ** (depth - len(splits)))
-            splits = splits + [(0, 32767)] * (depth - len(splits))
-        features = [feature for feature, _ in splits]
-        # Evidence is whole numbers, so that thresholds can be, too.
-        thresholds = [int(numpy.clip(numpy.floor(border), -32768, 32767)) for _, border in splits]
-        leaves = numpy.round(leaves * 1000).astype(int)
-        values = leaves[:, 0].tolist() if leaves.shape[1] == 1 else leaves.tolist()
-        lines.append(f"    LevelTree {{ features: {features}, thresholds: {thresholds}, leaves: {values} }},")
-    leaf = "i16" if leaves.shape[1] == 1 else f"[i16; {leaves.shape[1]}]"
-    head = [f"//! {what} Written by `tools/fit_content.py`.", "", "use super::LevelTree;", "", "#[rustfmt::skip]"]
-    head.append(f"pub(super) static TREES: [LevelTree<{depth}, [{leaf}; {2**depth}]>; {len(lines)}] = [")
-    path.write_text("\n".join(head + lines + ["];"]) + "\n")
+def block_trees(model):
+    """The trees that score blocks: the feature and the threshold of each node of a complete tree, the root at 1 and the next nodes
+    after `n` at `2n` and `2n + 1`; the means of the blocks of the fit at each node, for explanations; and the leaves."""
+    count = 2**BLOCK_DEPTH
+    for tree in model.dump_model()["tree_info"]:
+        # A node below a leaf has a threshold that no value exceeds.
+        nodes = [(0, 32767)] * count
+        values = numpy.zeros(2 * count)
+
+        def place(node, at):
+            values[at] = node.get("leaf_value", node.get("internal_value"))
+            if "split_feature" in node:
+                nodes[at] = (node["split_feature"], threshold(node["threshold"]))
+            if at < count:
+                place(node.get("left_child", node), 2 * at)
+                place(node.get("right_child", node), 2 * at + 1)
+
+        place(tree["tree_structure"], 1)
+        values = numpy.round(values * 1000).astype(int).tolist()
+        yield f"BlockTree {{ nodes: {nodes}, means: {values[:count]}, leaves: {values[count:]} }}"
+
+
+def type_trees(model):
+    """The trees that score types: the feature and the threshold of each level, and the leaves, an array with a number for each type.
+    The answers of the levels are the bits of the number of a leaf, the first level's the lowest."""
+    depth = PAGE_TYPES["depth"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.json")
+        model.save_model(str(path), format="json")
+        written = json.loads(path.read_text())
+    scale, biases = written["scale_and_bias"]
+    for number, tree in enumerate(written["oblivious_trees"]):
+        splits = [(split["float_feature_index"], threshold(split["border"])) for split in tree["splits"]]
+        # The first tree carries the biases.
+        leaves = numpy.array(tree["leaf_values"]).reshape(2 ** len(splits), -1) * scale + (numpy.array(biases) if number == 0 else 0)
+        # A missing level is one that no value exceeds.
+        leaves = numpy.concatenate([leaves] * 2 ** (depth - len(splits)))
+        splits += [(0, 32767)] * (depth - len(splits))
+        features, thresholds = map(list, zip(*splits))
+        leaves = numpy.round(leaves * 1000).astype(int).tolist()
+        yield f"LevelTree {{ features: {features}, thresholds: {thresholds}, leaves: {leaves} }}"
+
+
+def write(name, what, imported, kind, trees):
+    lines = [f"    {tree}," for tree in trees]
+    head = [f"//! {what} Written by `tools/fit_content.py`.", "", f"use super::{imported};", "", "#[rustfmt::skip]"]
+    head.append(f"pub(super) static TREES: [{kind}; {len(lines)}] = [")
+    (TABLES / name).write_text("\n".join(head + lines + ["];"]) + "\n")
 
 
 def main():
@@ -224,8 +245,11 @@ def main():
     pages, page_names = read(*arguments, selection)
     print(f"{len(pages)} pages, {sum(len(page['texts']) for page in pages)} blocks", file=sys.stderr)
     TABLES.mkdir(exist_ok=True)
-    write(fit_blocks(pages), TABLES / "block_table.rs", "The trees that score a block.")
-    write(fit_types(pages, page_names), TABLES / "type_table.rs", "The trees that recognise the type of a page.")
+    write("block_table.rs", "The trees that score a block.", "BlockTree", "BlockTree", block_trees(fit_blocks(pages)))
+    depth = PAGE_TYPES["depth"]
+    kind = f"LevelTree<{depth}, [[i16; {len(content_score.TYPES)}]; {2**depth}]>"
+    types = type_trees(fit_types(pages, page_names))
+    write("type_table.rs", "The trees that recognise the type of a page.", "LevelTree", kind, types)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from data import corpus_of, rfcs, synthetic
 from table import Comparison
 
 FORMULATIONS = {"numpy": "numpy alone, packed keys sorted in two processes", "duckdb": "numpy grams, then DuckDB", "polars": "numpy grams, then polars"}
-COUNTS = ("grams", "patch_grams", "patchy", "triples")
+COUNTS = ("grams", "patch_grams", "patchy", "triples", "quilts", "patches")
 
 
 def summary(name):
@@ -40,11 +40,12 @@ def compare(settings):
         unlike = [name for name in COUNTS if counts[name] != found[name]]
         error = max(abs(counts[name] / found[name] - 1) for name in COUNTS)
         agree = "same" if not unlike else f"within {error:.1g} of ours:"
-        return f"{agree} {counts['triples']:,} triples; {counts['made']:.1f} s for grams", error < 1e-3
+        return f"{agree} {counts['quilts']:,} quilts, {counts['patches']:,} sources; {counts['made']:.1f} s for grams", error < 1e-3
 
     note = (
-        "The RFCs, from JSON Lines to tables, 2 cores: distinct 5-grams of words, patch grams (on 2 to 50 pages), patchy pages (at least half of their grams are patch grams), and triples (patchy page, gram, other page). "
-        "The peers stop there; cento also chooses the sources that cover each page and the positions of patches. The counts of peers agree with cento's up to the few "
+        "The RFCs, from JSON Lines to tables, 2 cores: distinct 5-grams of words, patch grams (on 2 to 50 pages), patchy pages (at least half of their grams are patch grams), "
+        "and for each of them the sources that the greedy algorithm chooses; pages with four or more are quilts. cento also finds the positions of all patches in both texts, which the peers do not. "
+        "The peers make grams and covers with numpy in two processes, and group grams in three ways. Their counts agree with cento's up to the few "
         "words that Unicode's rules for words and Python's classes of characters divide differently."
     )
     table = Comparison("quilts", "Quilts, text to tables", note, texts.stat().st_size)

@@ -12,6 +12,7 @@ from cento import _cento, _html
 from cento._command import Progress, find, run_verb
 from cento._findings import Findings, Table
 from cento._verbs import Analyses
+from cento._words import verbs
 
 __all__ = ["Corpus", "Scan"]
 
@@ -46,13 +47,16 @@ class Corpus(Analyses):
 
     Each analysis is a method with the options of the command as keywords:
     ``corpus.quilts(k=5, theta=0.3)`` is ``cento quilts CORPUS -k 5 --theta 0.3``.
+
+    Counts and tables are those of the moment when it was opened. If the corpus is then replaced,
+    reading its tables is an error; if pages are added, open it again to see them.
     """
 
     def __init__(self, path: StrPath, *, partial: bool = False) -> None:
         opened = _cento.open_corpus(path, partial)
         summary = json.loads(opened["summary"])
-        #: The folder.
-        self.path: Path = Path(path)
+        #: The folder. It is absolute: the process may change its own.
+        self.path: Path = Path(os.path.abspath(path))
         #: The number of pages, words and chunks, and why pages were rejected.
         self.counts: Dict[str, Any] = summary["counts"]
         #: The parameters that it was made with.
@@ -78,6 +82,8 @@ class Corpus(Analyses):
         options: Mapping[str, object],
         progress: Progress,
     ) -> Corpus:
+        if isinstance(inputs, (bytes, bytearray)):
+            raise TypeError("expected a path or several, not bytes")
         names = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
         run_verb("index", names, {"output": output, **options}, progress)
         return cls(output)
@@ -94,10 +100,15 @@ class Corpus(Analyses):
     def _find(
         self, verb: str, options: Mapping[str, object], progress: Progress
     ) -> Findings:
-        return find(verb, [self.path], options, progress)
+        return find(verb, [self.path], self._partial(verb, options), progress)
+
+    def _partial(self, verb: str, options: Mapping[str, object]) -> Mapping[str, object]:
+        """Passes on that the corpus was opened although its last index was interrupted."""
+        known = any(option["long"] == "partial" for option in verbs()[verb]["options"])
+        return options if self.complete or not known else {**options, "partial": True}
 
     def _scan(self, options: Mapping[str, object], progress: Progress) -> Scan:
-        output = run_verb("scan", [self.path], options, progress)
+        output = run_verb("scan", [self.path], self._partial("scan", options), progress)
         report: Optional[Any] = options.get("report")
         return Scan(
             text=output.text,
@@ -113,8 +124,7 @@ class Corpus(Analyses):
         return f"<cento.Corpus {str(self.path)!r}, {self.counts['pages']:,} pages>"
 
     def _repr_html_(self) -> str:
-        counts = {name: value for name, value in self.counts.items() if isinstance(value, int)}
-        return _html.mapping(f"cento corpus {self.path}", counts) + self.pages._repr_html_()
+        return _html.mapping(f"cento corpus {self.path}", self.counts) + self.pages._repr_html_()
 
 
 def _open(path: StrPath, partial: bool) -> Corpus:

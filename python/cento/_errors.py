@@ -53,3 +53,16 @@ class DamagedInputError(Error):
 
 class BugError(Error):
     """A bug in cento: exit status 70."""
+
+
+#: Exit statuses of the program; 1 for everything else.
+_STATUSES = {UsageError: 2, DamagedInputError: 3, CorruptedError: 4, OutOfSpaceError: 5, BugError: 70}
+
+
+def exit_status(error: Error) -> int:
+    """Returns the exit status of the program for an error.
+
+    >>> exit_status(CorruptedError("pages-0.parquet cannot be read"))
+    4
+    """
+    return next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
 
 from cento import _cento, _html
+from cento._errors import UsageError
 
 __all__ = ["Findings", "Table"]
 
@@ -17,7 +18,7 @@ class Table:
     without copying it:
 
     - ``pyarrow.table(table)``, ``pyarrow.RecordBatchReader.from_stream(table)``
-    - ``polars.DataFrame(table)``, ``polars.from_arrow(table)``
+    - ``polars.DataFrame(table)``
     - ``pandas.DataFrame.from_arrow(table)`` (pandas 3), ``table.to_pandas()``
     - ``duckdb.sql("from reader")`` with ``reader = table.to_pyarrow_reader()``
 
@@ -130,6 +131,10 @@ class Findings(Mapping[str, Table]):
     @classmethod
     def open(cls, path: Union[str, os.PathLike[str]]) -> Findings:
         """Opens the folder of earlier findings, and verifies the checksums of its tables."""
+        if not os.path.exists(os.path.join(path, "run.json")):
+            state = "has no findings" if os.path.isdir(path) else "does not exist"
+            hint = "findings are in CORPUS/findings/ANALYSIS/…, and have a file run.json"
+            raise UsageError(f"{os.fspath(path)} {state}", hint)
         return cls(_cento.open_findings(path))
 
     @property

@@ -29,7 +29,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 import ray
 
 from cento import _ray_tasks as tasks
-from cento._errors import Error
+from cento._errors import Error, UsageError
 from cento._ray_tasks import MIB, Job, StagePlan, bounds
 
 #: How many bytes of a shuffle are worth a reduce task of their own.
@@ -82,6 +82,19 @@ class ClusterSettings:
     #: For tests: see :class:`cento._ray_tasks.Job`.
     faults: Optional[str] = None
     killed: str = "worker"
+
+    def validate(self) -> None:
+        """Raises an error if a number is out of range."""
+        least = {
+            "task_memory": (self.task_memory, MIB, "a MiB"),
+            "groups": (self.groups, 1, "1"),
+            "in_flight": (self.in_flight, 1, "1"),
+            "retries": (self.retries, 0, "0"),
+            "checkpoint": (self.checkpoint, 0, "0"),
+        }
+        for name, (value, lowest, words) in least.items():
+            if value is not None and not value >= lowest:
+                raise UsageError(f"{name} must be at least {words}, not {value}")
 
 
 def partitions_of(flow: Dict[str, Any], groups: int) -> int:

@@ -167,6 +167,7 @@ class Usage(threading.Thread):
         super().__init__(name="usage", daemon=True)
         self.active = threading.Event()
         self.seconds = 0.0
+        self.first = 0
         self.most = 0
         self.start()
 
@@ -178,13 +179,14 @@ class Usage(threading.Thread):
     def begin(self) -> None:
         self.seconds = _processor_seconds()
         _release_memory()
-        self.most = anonymous_memory()
+        self.most = self.first = anonymous_memory()
         self.active.set()
 
     def facts(self) -> Dict[str, Any]:
         self.active.clear()
         self.most = max(self.most, anonymous_memory())
-        return {"processor": _processor_seconds() - self.seconds, "peak": self.most}
+        processor = _processor_seconds() - self.seconds
+        return {"processor": processor, "peak": self.most, "before": self.first}
 
 
 @lru_cache(maxsize=None)

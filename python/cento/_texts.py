@@ -4,9 +4,32 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Dict, List, NamedTuple, Optional, Union
 
 from cento import _cento
+from cento._errors import UsageError
+
+#: The largest number that the library takes.
+LARGEST = (1 << 32) - 1
+
+
+#: Halves of surrogate pairs, which a string can have and a text cannot.
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def _text(text: str) -> str:
+    """Replaces lone surrogates by U+FFFD, as ``cento index`` does. All places stay the same."""
+    if isinstance(text, str) and not text.isascii():
+        return _SURROGATES.sub("\ufffd", text)
+    return text
+
+
+def _count(name: str, value: int) -> int:
+    """Returns a number that is in range; anything else is an error of the caller."""
+    if isinstance(value, int) and not 1 <= value <= LARGEST:
+        raise UsageError(f"{name} must be from 1 to {LARGEST}, not {value}")
+    return value
 
 __all__ = [
     "Detector",
@@ -38,7 +61,7 @@ def words(text: str) -> List[Word]:
     >>> cento.words("Straße, 東京都")
     [Word(begin=0, end=6, normal='strasse'), Word(begin=8, end=10, normal='東京'), Word(begin=10, end=11, normal='都')]
     """
-    return [Word(*word) for word in _cento.words(text)]
+    return [Word(*word) for word in _cento.words(_text(text))]
 
 
 def text_of_html(html: str, content: str = "all") -> str:
@@ -49,7 +72,7 @@ def text_of_html(html: str, content: str = "all") -> str:
     >>> cento.text_of_html("<title>A</title><p>One <b>two</b><script>3</script><p>Four")
     'One two\\n\\nFour'
     """
-    return _cento.text_of_html(html, content)
+    return _cento.text_of_html(_text(html), content)
 
 
 class Fingerprint(NamedTuple):
@@ -71,12 +94,15 @@ def fingerprints(text: str, scheme: str = "winnow") -> List[Fingerprint]:
     >>> [text[one.begin:one.end] for one in cento.fingerprints(text, scheme="break:p=3")]
     ['we hold these truths to', 'be self evident that all', 'men are created equal']
     """
-    return [Fingerprint(*one) for one in _cento.fingerprints(text, scheme)]
+    return [Fingerprint(*one) for one in _cento.fingerprints(_text(text), scheme)]
 
 
 class Estimate(NamedTuple):
-    """An estimated share, and its confidence interval. ``value`` is None if the sketches have no
-    gram to compare."""
+    """An estimated share, and its confidence interval.
+
+    ``value`` is None for the containment of a text in one that is so much longer that the sketches
+    say nothing about it; the interval is then 0 to 1.
+    """
 
     value: Optional[float]
     low: float
@@ -86,6 +112,9 @@ class Estimate(NamedTuple):
 class Sketch:
     """A sketch of a text: 84 numbers from which the similarity of two texts is estimated.
 
+    A text is the set of its grams of ``k`` words, as for ``cento copies``; one with fewer words is
+    a single gram.
+
     >>> a = cento.Sketch("it was the best of times it was the worst of times")
     >>> b = cento.Sketch("it was the best of times it was the age of wisdom")
     >>> a.resemblance(a).value
@@ -93,14 +122,14 @@ class Sketch:
     >>> a.parameters
     'minima:k=5,m=84'
     >>> low, high = a.resemblance(b)[1:]
-    >>> low < 6 / 17 < high                  # 6 grams of five words are in both texts, 17 in either
+    >>> low < 5 / 11 < high                  # 5 grams of five words are in both texts, 11 in either
     True
     """
 
     __slots__ = ("_sketch",)
 
     def __init__(self, text: str, *, k: int = 5, minima: int = 84) -> None:
-        self._sketch = _cento.Sketch(text, k, minima)
+        self._sketch = _cento.Sketch(_text(text), _count("k", k), _count("minima", minima))
 
     @classmethod
     def _of(cls, sketch: _cento.Sketch) -> Sketch:
@@ -111,7 +140,7 @@ class Sketch:
     @classmethod
     def from_minima(cls, minima: List[int], *, k: int = 5) -> Sketch:
         """Makes a sketch from stored ``minima``, with the ``k`` that they were made with."""
-        return cls._of(_cento.Sketch.from_minima(minima, k))
+        return cls._of(_cento.Sketch.from_minima(minima, _count("k", k)))
 
     @property
     def parameters(self) -> str:
@@ -181,7 +210,7 @@ def passages(a: str, b: str, *, min_chars: int = 160, fold: str = "none") -> Lis
     >>> passage.kind, passage.identical, passage.words
     ('verbatim', 1.0, 48)
     """
-    found = _cento.passages(a, b, min_chars, fold)
+    found = _cento.passages(_text(a), _text(b), _count("min_chars", min_chars), fold)
     return [Passage(*a, *b, words, identical, kind) for a, b, words, identical, kind in found]
 
 
@@ -211,17 +240,21 @@ class Verdict(NamedTuple):
 class Detector:
     """Finds labels in texts, for crawlers and pipelines (Ardi & Heidemann 2014).
 
-    ``labels`` is a file made by ``cento discover``. It is mapped into memory: opening it takes the
-    same time for any number of labels, and processes share one copy. A detector can be used by
+    ``labels`` is a file made by ``cento discover``. It is read into memory. With ``mapped=True`` it
+    is mapped: opening it takes the same time for any number of labels, and processes share one
+    copy, but nobody may overwrite the file in place or truncate it meanwhile, which could kill the
+    process. (``cento discover`` replaces a file, which does no harm.) A detector can be used by
     many threads at a time, and it can be pickled: the other process opens the same file.
     """
 
-    __slots__ = ("_detector", "labels")
+    __slots__ = ("_detector", "labels", "mapped")
 
-    def __init__(self, labels: Union[str, "os.PathLike[str]"]) -> None:
-        #: The file of the labels.
-        self.labels: str = os.fspath(labels)
-        self._detector = _cento.Detector(self.labels)
+    def __init__(self, labels: Union[str, "os.PathLike[str]"], *, mapped: bool = False) -> None:
+        self._detector = _cento.Detector(os.fspath(labels), mapped)
+        #: The file of the labels. It is absolute: the process may change its folder.
+        self.labels: str = os.path.abspath(labels)
+        #: Whether it is mapped.
+        self.mapped: bool = mapped
 
     @property
     def recipe(self) -> Dict[str, Any]:
@@ -233,17 +266,25 @@ class Detector:
         return len(self._detector)
 
     def check(self, page: str, *, html: bool = False) -> Verdict:
-        """Returns the verdict on a page: its text, or with ``html=True`` its HTML."""
+        """Returns the verdict on a page: its text, or with ``html=True`` its HTML.
+
+        The places of the labels are those in the text; that of HTML is
+        ``text_of_html(page, detector.recipe["content"])``.
+        """
         if html:
             page = text_of_html(page, self.recipe["content"])
-        found = self._detector.check(page)
+        found = self._detector.check(_text(page))
         matches = [LabelMatch(begin, end, label) for (begin, end), label in found["found"]]
         return Verdict(
             found["chunks"], found["stopped"], found["matched"], found["contains"], matches
         )
 
     def __reduce__(self) -> Any:
-        return Detector, (self.labels,)
+        return _detector_of, (self.labels, self.mapped)
 
     def __repr__(self) -> str:
         return f"<cento.Detector {self.labels!r}, {len(self):,} labels>"
+
+
+def _detector_of(labels: str, mapped: bool) -> Detector:
+    return Detector(labels, mapped=mapped)

@@ -73,7 +73,8 @@ pub(crate) fn findings_dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("analysis", &findings.record.analysis)?;
-    result.set_item("path", &findings.path)?;
+    let path = std::path::absolute(&findings.path);
+    result.set_item("path", path.as_ref().unwrap_or(&findings.path))?;
     result.set_item("cached", findings.known)?;
     // The text of the file, because Python parses all digits of a number, and serde_json does not.
     // Temporary findings have been removed by now.

@@ -52,6 +52,7 @@ fn option(option: &Arg) -> Value {
     json!({
         "id": option.get_id().as_str(),
         "long": option.get_long(),
+        "short": option.get_short(),
         "help": option.get_help().map(ToString::to_string),
         "heading": option.get_help_heading(),
         "positional": option.is_positional(),

@@ -19,8 +19,11 @@ pub(crate) struct PyDetector {
 #[pymethods]
 impl PyDetector {
     #[new]
-    fn new(py: Python<'_>, labels: PathBuf) -> PyResult<PyDetector> {
-        let opened = py.detach(|| Labels::open(&labels));
+    fn new(py: Python<'_>, labels: PathBuf, mapped: bool) -> PyResult<PyDetector> {
+        let opened = py.detach(|| match mapped {
+            true => Labels::open(&labels),
+            false => Labels::load(&labels),
+        });
         let labels = opened.map_err(|error| errors::of_library(py, error))?;
         if labels.header().recipe.of != LabelKind::Chunks {
             let message = format!(

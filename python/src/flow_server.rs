@@ -24,6 +24,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use cento::{Captured, CommandError, Session, run_command};
 use cento_find::{ExecutorRole, FlowExecutor};
 use cento_flow::{Flow, MAX_PARTITIONS, RunReport, Runner, TableReport, TaskLimits, TaskRows};
@@ -238,7 +239,7 @@ fn answer(
                 }
                 let rows = rows.recv().map_err(|_| cento_flow::Error::Cancelled)?;
                 ended = rows.is_none();
-                Ok(rows.map(|rows| rows.as_ref().to_vec()))
+                Ok(rows.map(Bytes::from_owner))
             };
             let folder = &runner.tables;
             let written = registry.write_table(folder, &table, &mut next, &runner.progress);
@@ -360,9 +361,9 @@ impl FlowServer {
     }
 
     /// Waits for the next step. None if the command has ended. A flow is a dict with `flow` (as
-    /// JSON), `tables` (their folder) and `states` (the bytes of each, and whether tasks can read
-    /// it where it is). An index is a dict with
-    /// `corpus` and `tasks` (the numbers of those that are unfinished).
+    /// JSON), `tables` (their folder), `temporary` (whether it is removed when the command ends) and
+    /// `states` (the bytes of each, and whether tasks can read it where it is). An index is a dict
+    /// with `corpus` and `tasks` (the numbers of those that are unfinished).
     fn next_step<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if self.lock().ended.is_some() {
             return Ok(None);
@@ -371,6 +372,8 @@ impl FlowServer {
         match self.wait(py)? {
             StepEvent::Flow(facts) => {
                 step.set_item("flow", serde_json::json!(facts.flow).to_string())?;
+                let temporary = cento_file::is_in_private_folder(&facts.tables);
+                step.set_item("temporary", temporary)?;
                 step.set_item("tables", facts.tables)?;
                 step.set_item("states", facts.states)?;
             }

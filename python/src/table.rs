@@ -5,8 +5,9 @@
 //! unsafe: `arrow-array` implements the C structures, and a capsule owns its structure until the
 //! consumer moves it out.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -30,15 +31,30 @@ pub(crate) struct ArrowTable {
     /// Its files, in order.
     #[pyo3(get)]
     paths: Vec<PathBuf>,
+    /// What identifies the files that were opened; none for a file that could not be examined.
+    stamps: Vec<Option<FileStamp>>,
     /// How many rows it has.
     #[pyo3(get)]
     rows: u64,
 }
 
+/// What changes if a file is replaced: device, inode, size, and time of modification.
+type FileStamp = (u64, u64, u64, i64, i64);
+
+fn stamp(about: &Metadata) -> FileStamp {
+    let time = (about.mtime(), about.mtime_nsec());
+    (about.dev(), about.ino(), about.len(), time.0, time.1)
+}
+
 impl ArrowTable {
+    /// A table in these files. Their paths become absolute: the process may change its folder.
     pub(crate) fn new(name: &str, paths: Vec<PathBuf>, rows: u64) -> ArrowTable {
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let paths: Vec<PathBuf> = paths.into_iter().map(absolute).collect();
+        let about = paths.iter().map(|path| path.metadata().ok());
         ArrowTable {
             name: name.to_owned(),
+            stamps: about.map(|about| about.as_ref().map(stamp)).collect(),
             paths,
             rows,
         }
@@ -46,9 +62,9 @@ impl ArrowTable {
 
     /// Opens all files, one after the other, and returns their batches.
     fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + use<> {
-        let paths = self.paths.clone();
-        paths.into_iter().flat_map(|path| {
-            let (batches, failure) = match open(&path) {
+        let files = self.paths.clone().into_iter().zip(self.stamps.clone());
+        files.flat_map(|(path, stamp)| {
+            let (batches, failure) = match open(&path, stamp) {
                 Ok((_, reader)) => (Some(reader), None),
                 Err(error) => (None, Some(Err(error))),
             };
@@ -57,18 +73,26 @@ impl ArrowTable {
     }
 
     fn schema(&self) -> Result<SchemaRef, ArrowError> {
-        match self.paths.first() {
-            Some(path) => Ok(open(path)?.0),
+        match self.paths.first().zip(self.stamps.first()) {
+            Some((path, stamp)) => Ok(open(path, *stamp)?.0),
             None => Ok(SchemaRef::new(Schema::empty())),
         }
     }
 }
 
-fn open(path: &PathBuf) -> Result<(SchemaRef, ParquetRecordBatchReader), ArrowError> {
+/// Opens a file, which must be the one that it was when the table was opened.
+fn open(
+    path: &Path,
+    expected: Option<FileStamp>,
+) -> Result<(SchemaRef, ParquetRecordBatchReader), ArrowError> {
     let named = |error: &dyn std::fmt::Display| {
         ArrowError::ParquetError(format!("{}: {error}", path.display()))
     };
     let file = File::open(path).map_err(|error| named(&error))?;
+    let about = file.metadata().map_err(|error| named(&error))?;
+    if expected.is_some_and(|expected| expected != stamp(&about)) {
+        return Err(named(&"it was replaced since the table was opened"));
+    }
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| named(&error))?;
     let schema = SchemaRef::clone(builder.schema());
     let reader = builder.build().map_err(|error| named(&error))?;
@@ -132,5 +156,9 @@ impl ArrowTable {
 
 /// A table that was checked when it was opened and cannot be read is damaged, or was removed.
 fn failed(py: Python<'_>, error: &ArrowError) -> PyErr {
-    errors::corrupted(py, &error.to_string())
+    match error {
+        // Without the name of the variant.
+        ArrowError::ParquetError(message) => errors::corrupted(py, message),
+        other => errors::corrupted(py, &other.to_string()),
+    }
 }

@@ -5,7 +5,9 @@
 use std::ops::Range;
 
 use cento_align::{AlignSettings, Aligner, Document, Fold};
-use cento_fingerprint::{Estimate, Scheme, Sketch, SketchParameters, Sketcher, word_hash};
+use cento_fingerprint::{
+    Estimate, Scheme, Sketch, SketchParameters, Sketcher, grams, run_hash, word_hash,
+};
 use cento_text::content::{self, Selection};
 use cento_text::html::{Extractor, Options};
 use cento_text::words::for_each_word;
@@ -164,9 +166,13 @@ pub(crate) struct PySketch(Sketch);
 /// An estimate: the share, and its confidence interval.
 type EstimateTuple = (Option<f64>, f64, f64);
 
-fn estimate(estimate: &Estimate, confidence: f64) -> EstimateTuple {
+fn estimate(py: Python<'_>, estimate: &Estimate, confidence: f64) -> PyResult<EstimateTuple> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        let message = format!("confidence must be between 0 and 1, not {confidence}");
+        return Err(errors::usage(py, &message));
+    }
     let (low, high) = estimate.interval(confidence);
-    (estimate.value(), low, high)
+    Ok((estimate.value(), low, high))
 }
 
 #[pymethods]
@@ -176,7 +182,17 @@ impl PySketch {
         let parameters = format!("minima:k={k},m={minima}")
             .parse::<SketchParameters>()
             .map_err(|error| errors::usage(py, &format!("{error}")))?;
-        let sketch = py.detach(|| Sketcher::new(parameters).sketch(&hashed(text).0));
+        // The grams whose resemblance `copies` computes, so that estimates are of the same share.
+        let sketch = py.detach(|| {
+            let (words, k) = (hashed(text).0, k as usize);
+            let mut set = Vec::with_capacity(words.len());
+            if words.len() < k && !words.is_empty() {
+                set.push(run_hash(&words));
+            } else {
+                grams(&words, k, |gram, _| set.push(gram));
+            }
+            Sketcher::new(parameters).sketch_grams(&set)
+        });
         match sketch {
             Some(sketch) => Ok(PySketch(sketch)),
             None => Err(errors::usage(py, "a text without words has no sketch")),
@@ -220,7 +236,7 @@ impl PySketch {
     ) -> PyResult<EstimateTuple> {
         let found = self.0.resemblance(&other.0);
         let found = found.map_err(|error| errors::usage(py, &error.to_string()))?;
-        Ok(estimate(&found, confidence))
+        estimate(py, &found, confidence)
     }
 
     fn containment(
@@ -231,7 +247,7 @@ impl PySketch {
     ) -> PyResult<EstimateTuple> {
         let found = self.0.containment(&other.0);
         let found = found.map_err(|error| errors::usage(py, &error.to_string()))?;
-        Ok(estimate(&found, confidence))
+        estimate(py, &found, confidence)
     }
 
     fn union(&self, py: Python<'_>, other: &PySketch) -> PyResult<PySketch> {

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable, List
+from typing import Callable, Iterator, List
 
 import pytest
 
@@ -16,6 +18,52 @@ import cento
 
 #: The program that results are compared with: that of cargo, or the one of the package.
 PROGRAM = os.environ.get("CENTO_PROGRAM")
+
+#: How long the set-up, the call or the tear-down of a test may take. A test that waits forever fails
+#: after that, and the others run. If it cannot even be interrupted, pytest ends
+#: (`faulthandler_timeout` in pyproject.toml).
+SECONDS = 1800
+
+
+@contextmanager
+def _bounded(item: pytest.Item, phase: str) -> Iterator[None]:
+    expired = False
+
+    def expire(*_: object) -> None:
+        nonlocal expired
+        expired = True
+        raise TimeoutError(f"{item.name}: {phase} took more than {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, expire)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    except KeyboardInterrupt:
+        # What Ray makes of the exception of any handler of a signal.
+        if not expired:
+            raise
+        raise TimeoutError(f"{item.name}: {phase} took more than {SECONDS} seconds") from None
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with _bounded(item, "its set-up"):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with _bounded(item, "it"):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    with _bounded(item, "its tear-down"):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -95,7 +95,8 @@ class LosingCluster:
 
     def stop(self) -> None:
         self._ended.set()
-        self._thread.join()
+        # Ray waits half a minute for a node that does not start.
+        self._thread.join(timeout=60)
         self.cluster.shutdown()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import textwrap
@@ -134,5 +135,47 @@ def test_datasets_are_tagged_in_several_processes(ours: str, texts: List[str]) -
     dataset = datasets.Dataset.from_dict({"text": texts * 5})
     tagged = dataset.map(FindLabels(ours), batched=True, num_proc=2)
     assert tagged["cento_copied"][:4] == [True, False, False, False]
-    assert tagged["cento_contains"][:4] == [1.0, 0.0, pytest.approx(1 / 3), None]
+    *shares, empty = tagged["cento_contains"][:4]
+    assert shares == [1.0, 0.0, pytest.approx(1 / 3)] and math.isnan(empty)
     assert len(tagged.filter(lambda row: not row["cento_copied"])) == 15
+
+
+def test_datasets_may_begin_with_empty_texts_and_be_mapped_row_by_row(ours: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    from cento.integrations.datasets import FindLabels
+
+    dataset = datasets.Dataset.from_dict({"text": [""] * 1000 + [f"{OURS} " * 2]})
+    for batched in [True, False]:
+        tagged = dataset.map(FindLabels(ours), batched=batched)
+        assert tagged["cento_copied"][-1] is True and sum(tagged["cento_copied"]) == 1
+        assert tagged["cento_contains"][-1] == 1.0
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 2, float("nan"), "x", True])
+def test_a_threshold_is_a_share(threshold: Any) -> None:
+    from cento.integrations._threshold import Threshold
+
+    with pytest.raises(cento.UsageError, match="threshold"):
+        Threshold(threshold)
+
+
+def test_scrapy_counts_items_that_cannot_be_checked(ours: str) -> None:
+    scrapy = pytest.importorskip("scrapy")
+    from cento.integrations.scrapy import CopiedPages
+
+    class Counts(Dict[str, int]):
+        def inc_value(self, name: str) -> None:
+            self[name] = self.get(name, 0) + 1
+
+    class Page(scrapy.Item):  # type: ignore[misc]
+        text = scrapy.Field()
+
+    counts = Counts()
+    pipeline = CopiedPages(ours, stats=counts, action="tag")
+    body = {"text": OURS.encode()}
+    assert pipeline.process_item(body) is body
+    assert counts == {"cento/unchecked": 1}
+    with pytest.raises(KeyError, match="Page has no field `cento`"):
+        pipeline.process_item(Page(text=OURS))
+    with pytest.raises(scrapy.exceptions.NotConfigured, match="CENTO_THRESHOLD"):
+        CopiedPages(ours, threshold=2)

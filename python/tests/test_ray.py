@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any, Dict, Iterator, List
 
 import pytest
@@ -66,6 +68,30 @@ def test_tables_are_those_of_a_local_run(
     assert again.findings[-1].cached
 
 
+def test_pages_that_are_kept_again_are_those_of_a_local_run(cluster: Any, tmp_path: Path) -> None:
+    """Many variants of one page: in some rounds of `copies` a page is removed, and in a later one it
+    is kept again. Workers once did not see the flag of the earlier round."""
+    from cento import ray as cento_ray
+
+    random = Random(5)
+    words = [f"word{number}" for number in range(5000)]
+    original = [random.choice(words) for _ in range(220)]
+    with open(tmp_path / "pages.jsonl", "w") as file:
+        for number in range(400):
+            page = list(original)
+            for _ in range(random.randrange(2, 8)):
+                page[random.randrange(len(page))] = random.choice(words)
+            row = {"url": f"http://host{number}.example/", "text": " ".join(page)}
+            file.write(json.dumps(row) + "\n")
+    corpus = tmp_path / "c.cento"
+    cento.run("index", tmp_path / "pages.jsonl", "-o", corpus, progress=False)
+    here, there = tmp_path / "here", tmp_path / "there"
+    cento_ray.run("copies", corpus, MEMORY, "--findings", there, settings=settings())
+    found = cento.run("copies", corpus, MEMORY, "--findings", here, progress=False).findings[-1]
+    assert found.summary["rounds"] > 4
+    assert tables(there) == tables(here) != {}
+
+
 def test_a_rerun_resumes_after_the_driver_was_lost(
     cluster: Any, corpus: cento.Corpus, tmp_path: Path
 ) -> None:
@@ -101,6 +127,113 @@ def test_errors_are_those_of_the_program(cluster: Any, corpus: cento.Corpus) -> 
 
     with pytest.raises(cento.UsageError, match="theta"):
         cento_ray.run("quilts", corpus.path, "--theta=7")
+
+
+def test_a_command_that_is_no_analysis_runs_as_well(cluster: Any, corpus: cento.Corpus) -> None:
+    from cento import ray as cento_ray
+
+    there = cento_ray.run("info", corpus.path).text
+    assert there == cento.run("info", corpus.path).text
+
+
+def test_an_error_of_a_worker_is_that_of_the_program(cluster: Any, corpus: cento.Corpus) -> None:
+    """Not one of Ray, with the trace of the worker for a message."""
+    from cento import ray as cento_ray
+
+    [part, *_] = corpus.tables["text"].paths
+    content = bytearray(part.read_bytes())
+    content[1000:3000] = bytes(2000)
+    part.write_bytes(content)
+    with pytest.raises(cento.CorruptedError) as raised:
+        cento_ray.run("copies", corpus.path, MEMORY, settings=settings())
+    assert type(raised.value) is cento.CorruptedError
+    assert part.name in str(raised.value) and "Traceback" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["--address", "nonsense"], 2, "error: --address nonsense is no address"),
+        (["--address", "127.0.0.1:PORT"], 1, "error: no Ray cluster at 127.0.0.1:PORT: "),
+        (["--groups", "0"], 2, "error: groups must be at least 1, not 0"),
+        (["--in-flight=-1"], 2, "error: in_flight must be at least 1, not -1"),
+        (["--task-memory"], 2, "usage: python -m cento.ray"),
+        (["--task-memory", "much"], 2, "usage: python -m cento.ray"),
+    ],
+)
+def test_wrong_options_and_clusters_are_errors_at_once(
+    words: List[str], status: int, message: str, corpus: cento.Corpus
+) -> None:
+    with socket.socket() as bound:
+        # Nobody listens there.
+        bound.bind(("127.0.0.1", 0))
+        port = str(bound.getsockname()[1])
+        words = [word.replace("PORT", port) for word in words]
+        line = [sys.executable, "-m", "cento.ray", "copies", str(corpus.path), *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+    assert done.returncode == status, done.stderr
+    assert done.stderr.startswith(message.replace("PORT", port))
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture()
+def no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails if a cluster is connected to or started."""
+
+    def refuse(**_: object) -> None:
+        raise AssertionError("Ray was initialised")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+
+
+def test_a_wrong_or_finished_command_needs_no_cluster(
+    corpus: cento.Corpus, tmp_path: Path, no_cluster: None
+) -> None:
+    from cento import ray as cento_ray
+
+    for words in [["frob", "x"], ["quilts", "nope.cento"], ["quilts", corpus.path, "--thta=1"]]:
+        with pytest.raises(cento.UsageError):
+            cento_ray.run(*words)
+    assert cento_ray.run("--version").text == cento.run("--version").text
+    page = tmp_path / "page.txt"
+    page.write_text("Not a corpus.")
+    with pytest.raises(cento.UsageError, match="cento copies needs a corpus"):
+        cento_ray.run("copies", page)
+
+
+def test_only_names_of_files_become_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cento.ray import _absolute
+
+    monkeypatch.chdir(tmp_path)
+    for name in ["a.cento", "domain", "3", "x.labels"]:
+        Path(name).touch()
+    here = f"{tmp_path}/"
+    assert _absolute(["quilts", "a.cento", "--foreign", "domain", "-k", "3", "--theta=3"]) == [
+        "quilts", f"{here}a.cento", "--foreign", "domain", "-k", "3", "--theta=3",
+    ]
+    assert _absolute(["detect", "--labels=x.labels", "a.cento"]) == [
+        "detect", f"--labels={here}x.labels", f"{here}a.cento",
+    ]
+    assert _absolute(["detect", "--labels", "x.labels", "--json", "a.cento", "no.cento"]) == [
+        "detect", "--labels", f"{here}x.labels", "--json", f"{here}a.cento", "no.cento",
+    ]
+
+
+def test_no_cluster_on_this_node_is_an_error(
+    corpus: cento.Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cento import ray as cento_ray
+
+    def refuse(**_: object) -> None:
+        raise ConnectionError("no instance was found")  # As Ray does for `auto`.
+
+    monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(cento.Error, match="no instance was found\nhint: start one with"):
+        cento_ray.run("copies", corpus.path, address="auto")
 
 
 def test_the_module_is_a_program(cluster: Any, corpus: cento.Corpus, tmp_path: Path) -> None:

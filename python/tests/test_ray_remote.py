@@ -61,7 +61,10 @@ def bucket(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield "s3://bucket/crawl/"
     finally:
         server.terminate()
-        server.wait()
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            server.kill()
 
 
 def test_objects_of_a_bucket_are_indexed_by_workers(bucket: str, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,32 @@ def test_a_capsule_that_nobody_consumes_is_released(pairs: cento.Table) -> None:
         pairs.__arrow_c_schema__()
 
 
+def test_a_replaced_table_is_an_error(made: Path, tmp_path: Path) -> None:
+    corpus = cento.Corpus.index(made / "s" / "crawl", tmp_path / "c.cento", progress=False)
+    page = tmp_path / "page.txt"
+    page.write_text("One page, and no other.")
+    reader = corpus.tables["text"].to_pyarrow_reader()
+    shutil.rmtree(corpus.path)
+    cento.Corpus.index(page, corpus.path, progress=False)
+    with pytest.raises(cento.CorruptedError, match="replaced since the table was opened"):
+        corpus.pages.head()
+    with pytest.raises(ValueError, match="replaced since the table was opened"):
+        reader.read_all()
+
+
+def test_a_corpus_does_not_depend_on_the_folder_of_the_process(
+    corpus: cento.Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corpus.path.parent)
+    opened = cento.Corpus.open(corpus.path.name)
+    found = opened.copies(progress=False)
+    pickled = pickle.dumps(opened)
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickled).path == corpus.path
+    assert len(opened.pages.to_pyarrow()) == len(opened)
+    assert len(found.main.to_pyarrow()) == len(found.main)
+
+
 def test_a_damaged_table_is_an_error_and_not_a_crash(pairs: cento.Table) -> None:
     import pyarrow
 
@@ -109,6 +137,13 @@ def test_findings_are_opened_again(corpus: cento.Corpus) -> None:
     assert opened.parameters["k"] == 5
     with pytest.raises(KeyError, match="quilts"):
         opened["nonsense"]
+
+
+def test_a_folder_without_findings_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(cento.UsageError, match="has no findings"):
+        cento.Findings.open(tmp_path)
+    with pytest.raises(cento.UsageError, match="does not exist"):
+        cento.Findings.open(tmp_path / "no")
 
 
 def test_notebooks_show_escaped_html(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 //! A text prepared for comparison.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use cento_fingerprint::word_hash;
@@ -53,7 +54,7 @@ pub(crate) struct Sentence {
 /// A text prepared for comparison: words, stems, sentences.
 #[derive(Debug, Clone)]
 pub struct Document<'t> {
-    pub(crate) text: &'t str,
+    pub(crate) text: Cow<'t, str>,
     pub(crate) words: Vec<TextWord>,
     pub(crate) sentences: Vec<Sentence>,
     /// The distinct stems of each sentence and how often each occurs there; by sentence, then stem.
@@ -75,16 +76,22 @@ impl<'t> Document<'t> {
         Document::folded(text, Fold::None)
     }
 
-    /// Prepares a text whose words are compared in this way.
-    pub fn folded(text: &'t str, fold: Fold) -> Document<'t> {
-        let limit = (0..=text.len().min(u32::MAX as usize)).rev();
-        let limit = limit.into_iter().find(|&at| text.is_char_boundary(at));
-        let text = &text[..limit.unwrap_or(0)];
-        Document::of_words(text, read_words(text, fold), fold)
+    /// Prepares a text whose words are compared in this way. It may be a `String`, which the
+    /// document then owns.
+    pub fn folded(text: impl Into<Cow<'t, str>>, fold: Fold) -> Document<'t> {
+        let text = match text.into() {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..readable(text)]),
+            Cow::Owned(mut text) => {
+                text.truncate(readable(&text));
+                Cow::Owned(text)
+            }
+        };
+        let words = read_words(&text, fold);
+        Document::of_words(text, words, fold)
     }
 
     /// The document with words joined that the other one has as one word. None if there are none.
-    pub(crate) fn joined_for(&self, other: &Document<'_>) -> Option<Document<'t>> {
+    pub(crate) fn joined_for(&self, other: &Document<'_>) -> Option<Document<'_>> {
         let (words, stems) = join_split(&self.words, &self.joined, &other.words)?;
         let stem_hash = |source| match source {
             StemSource::Of(at) => self.stems[self.words[at].stem as usize],
@@ -95,10 +102,11 @@ impl<'t> Document<'t> {
             stems: stems.into_iter().map(stem_hash).collect(),
             joined: Vec::new(),
         };
-        Some(Document::of_words(self.text, list, self.fold))
+        let text = Cow::Borrowed(self.text.as_ref());
+        Some(Document::of_words(text, list, self.fold))
     }
 
-    fn of_words(text: &'t str, list: WordList, fold: Fold) -> Document<'t> {
+    fn of_words(text: Cow<'t, str>, list: WordList, fold: Fold) -> Document<'t> {
         let mut words = list.words;
         let mut stems = list.stems.clone();
         stems.sort_unstable();
@@ -130,7 +138,7 @@ impl<'t> Document<'t> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
         let (mut begin, mut end) = (0, 0);
         let words = &self.words;
-        chunks(self.text, ChunkKind::Sentences(1), |range| {
+        chunks(&self.text, ChunkKind::Sentences(1), |range| {
             let within = words[end..].partition_point(|word| (word.begin as usize) < range.end);
             end += within;
             if end - begin >= LEAST_WORDS {
@@ -195,6 +203,12 @@ impl<'t> Document<'t> {
 /// they are equal in texts that have nothing else in common.
 fn is_telling(word: &str) -> bool {
     word.len() > 2 || word.chars().any(char::is_alphabetic)
+}
+
+/// The length of the beginning of a text whose places have 32 bits.
+fn readable(text: &str) -> usize {
+    let mut ends = (0..=text.len().min(u32::MAX as usize)).rev();
+    ends.find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// Divides a sentence into parts of about the same length, none longer than the limit.

@@ -178,8 +178,8 @@ pub(crate) fn finish(
             }
         })
         .collect();
-    let chars_a = char_ranges(a.text, passages.iter().map(|passage| passage.a.clone()));
-    let chars_b = char_ranges(b.text, passages.iter().map(|passage| passage.b.clone()));
+    let chars_a = char_ranges(&a.text, passages.iter().map(|passage| passage.a.clone()));
+    let chars_b = char_ranges(&b.text, passages.iter().map(|passage| passage.b.clone()));
     for ((passage, a), b) in passages.iter_mut().zip(chars_a).zip(chars_b) {
         (passage.a_chars, passage.b_chars) = (a, b);
     }

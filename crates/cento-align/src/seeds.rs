@@ -22,23 +22,57 @@ pub(crate) struct Seed {
 }
 
 /// The sentences of two documents that are alike.
+///
+/// Few pairs of sentences are alike, so most of them are ruled out before they are compared. The
+/// cosine of two sentences that share only some stems is at most the length of the first vector
+/// over these stems, divided by its whole length. The stems with the most postings are therefore
+/// left out as long as a pair that shares nothing else cannot reach the least cosine:
+///
+/// ```text
+///   stems of a sentence, by postings    river was over │ bridge pillar crack
+///                                             left out │ looked up ─▶ candidates ─▶ compared
+/// ```
+///
+/// Candidates are compared by all of their stems, so that the result is the same as without this.
 #[derive(Debug, Default)]
 pub(crate) struct Seeds {
     /// Alike by both measures, and not in a verbatim passage; by sentence of the first document.
     pub(crate) strong: Vec<Seed>,
     /// For each sentence of the first document, the most similar one of the second, if the two are
-    /// alike at all.
+    /// alike at all. Empty beside verbatim passages, where summaries are not looked for.
     pub(crate) weak: Vec<Seed>,
     /// Where the postings of each stem begin.
     starts: Vec<u32>,
     postings: Vec<(u32, u32)>,
+    /// The products of a sentence of the first document with those of the second, and how many
+    /// stems they share.
     dots: Vec<f32>,
     common: Vec<u32>,
     touched: Vec<u32>,
-    /// Postings visited since the aligner was made: what the cost of a pair is made of.
+    /// The weights of the stems of a sentence of the first document that are looked up; 0 for all
+    /// other stems.
+    mine: Vec<f32>,
+    rare: Vec<RareStem>,
+    /// Postings visited and terms compared since the aligner was made: what the cost of a pair is
+    /// made of.
     pub(crate) visited: u64,
     norms: Vec<f32>,
 }
+
+/// A stem of a sentence of the first document that few sentences of the second have.
+#[derive(Debug, Clone, Copy)]
+struct RareStem {
+    stem: usize,
+    postings: usize,
+    /// Its weight in the sentence.
+    mine: f32,
+}
+
+/// The share of the least cosine that the stems which are left out may reach. With less, more
+/// stems are looked up; with more, more candidates are compared.
+const LEFT_OUT: f32 = 0.5;
+/// Covers the rounding of sums in bounds.
+const ROUNDING: f32 = 1.001;
 
 impl Seeds {
     /// Finds all pairs.
@@ -54,14 +88,19 @@ impl Seeds {
         self.weak.clear();
         self.index(b, vocabulary);
         let masks = Masks::new(a, b, verbatim);
+        let has_summaries = settings.scattered && verbatim.is_empty();
         let least = match verbatim.is_empty() {
             true => settings.cosine,
             false => settings.cosine.max(settings.cosine_beside_verbatim),
         };
+        let floor = match has_summaries {
+            true => least.min(WEAK_COSINE),
+            false => least,
+        };
         let mut found: Vec<Seed> = Vec::new();
-        for sentence in 0..a.sentences.len() {
+        for sentence in (0..a.sentences.len()).filter(|&sentence| !masks.hide_all(sentence)) {
             let terms = a.terms_of(sentence);
-            let norm = self.touch(terms, vocabulary);
+            let norm = self.compare(terms, b, vocabulary, floor);
             found.clear();
             let mut best: Option<Seed> = None;
             for &other in &self.touched {
@@ -84,7 +123,7 @@ impl Seeds {
                     found.push(seed);
                 }
             }
-            self.weak.extend(best);
+            self.weak.extend(best.filter(|_| has_summaries));
             found.retain(|seed| !masks.hide(sentence, seed.b as usize));
             found.sort_by(|one, other| {
                 other
@@ -127,22 +166,111 @@ impl Seeds {
         self.dots.resize(b.sentences.len(), 0.0);
         self.common.clear();
         self.common.resize(b.sentences.len(), 0);
+        self.mine.clear();
+        self.mine.resize(vocabulary.weights.len(), 0.0);
     }
 
-    /// Adds up what a sentence has in common with each sentence of the second document; returns the
-    /// length of its vector.
-    fn touch(&mut self, terms: &[(u32, u32)], vocabulary: &StemVocabulary) -> f32 {
-        self.touched.clear();
-        let mut norm = 0.0;
+    /// Computes what a sentence has in common with each sentence of the second document that may
+    /// have a larger cosine than `floor`; returns the length of its vector.
+    fn compare(
+        &mut self,
+        terms: &[(u32, u32)],
+        b: &Document<'_>,
+        vocabulary: &StemVocabulary,
+        floor: f32,
+    ) -> f32 {
+        self.rare.clear();
+        let mut square = 0.0;
         for &(stem, count) in terms {
             let stem = vocabulary.of_a[stem as usize] as usize;
-            let weight = vocabulary.weights[stem];
-            let mine = count as f32 * weight;
-            norm += mine * mine;
-            let postings = self.starts[stem] as usize..self.starts[stem + 1] as usize;
-            if postings.len() > MOST_POSTINGS {
+            let mine = count as f32 * vocabulary.weights[stem];
+            square += mine * mine;
+            let postings = (self.starts[stem + 1] - self.starts[stem]) as usize;
+            if (1..=MOST_POSTINGS).contains(&postings) {
+                let rare = RareStem {
+                    stem,
+                    postings,
+                    mine,
+                };
+                self.rare.push(rare);
+                self.mine[stem] = mine;
+            }
+        }
+        let norm = square.sqrt();
+        let all: usize = self.rare.iter().map(|rare| rare.postings).sum();
+        self.look_up(vocabulary, norm, floor);
+        // If many sentences are alike, visiting all postings costs less than comparing them.
+        if self.touched.len() * terms.len() > 2 * all {
+            self.add_up(terms, vocabulary);
+        } else {
+            self.multiply(b, vocabulary);
+        }
+        self.rare.iter().for_each(|rare| self.mine[rare.stem] = 0.0);
+        norm
+    }
+
+    /// Finds the sentences of the second document that may have a larger cosine than `floor`.
+    fn look_up(&mut self, vocabulary: &StemVocabulary, norm: f32, floor: f32) {
+        self.touched.clear();
+        self.rare.sort_unstable_by_key(|rare| {
+            let postings = std::cmp::Reverse(rare.postings);
+            (postings, rare.stem)
+        });
+        let limit = (LEFT_OUT * floor.max(0.0) * norm).powi(2);
+        let mut left_out = 0.0;
+        for at in 0..self.rare.len() {
+            let RareStem { stem, mine, .. } = self.rare[at];
+            if left_out + mine * mine <= limit {
+                left_out += mine * mine;
                 continue;
             }
+            let postings = self.starts[stem] as usize..self.starts[stem + 1] as usize;
+            self.visited += postings.len() as u64;
+            let weight = mine * vocabulary.weights[stem];
+            for &(other, theirs) in &self.postings[postings] {
+                let dot = &mut self.dots[other as usize];
+                if *dot == 0.0 {
+                    self.touched.push(other);
+                }
+                *dot += weight * theirs as f32;
+            }
+        }
+        let left_out = left_out.sqrt();
+        let (dots, norms) = (&mut self.dots, &self.norms);
+        self.touched.retain(|&other| {
+            let place = other as usize;
+            let most = std::mem::take(&mut dots[place]) + left_out * norms[place];
+            most * ROUNDING > floor * norm * norms[place]
+        });
+    }
+
+    /// Compares the sentence with those that were found, term by term.
+    fn multiply(&mut self, b: &Document<'_>, vocabulary: &StemVocabulary) {
+        for &other in &self.touched {
+            let place = other as usize;
+            let terms = b.terms_of(place);
+            self.visited += terms.len() as u64;
+            let (mut dot, mut common) = (0.0, 0);
+            for &(stem, theirs) in terms {
+                let stem = vocabulary.of_b[stem as usize] as usize;
+                let mine = self.mine[stem];
+                dot += mine * theirs as f32 * vocabulary.weights[stem];
+                common += u32::from(mine > 0.0);
+            }
+            (self.dots[place], self.common[place]) = (dot, common);
+        }
+    }
+
+    /// Compares the sentence with all that share a stem with it, stem by stem.
+    fn add_up(&mut self, terms: &[(u32, u32)], vocabulary: &StemVocabulary) {
+        self.touched.clear();
+        for &(stem, _) in terms {
+            let stem = vocabulary.of_a[stem as usize] as usize;
+            let (mine, weight) = (self.mine[stem], vocabulary.weights[stem]);
+            if mine == 0.0 {
+                continue;
+            }
+            let postings = self.starts[stem] as usize..self.starts[stem + 1] as usize;
             self.visited += postings.len() as u64;
             for &(other, theirs) in &self.postings[postings] {
                 let place = other as usize;
@@ -153,7 +281,6 @@ impl Seeds {
                 self.common[place] += 1;
             }
         }
-        norm.sqrt()
     }
 }
 
@@ -187,6 +314,17 @@ impl Masks<'_> {
         }
     }
 
+    /// Whether all seeds of a sentence are hidden, because it is inside a verbatim passage.
+    fn hide_all(&self, sentence: usize) -> bool {
+        self.a.get(sentence).is_some_and(|words| {
+            let first = self
+                .verbatim
+                .partition_point(|passage| passage.a.end <= words.start);
+            let passage = self.verbatim.get(first);
+            passage.is_some_and(|passage| crate::overlaps(&passage.a, words))
+        })
+    }
+
     /// Whether a seed is inside a verbatim passage, or beside it on both sides.
     fn hide(&self, sentence: usize, other: usize) -> bool {
         let (Some(words), Some(others)) = (self.a.get(sentence), self.b.get(other)) else {
@@ -203,5 +341,99 @@ impl Masks<'_> {
                     || passage.b.start < others.end + AROUND
                         && others.start < passage.b.end + AROUND
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Compares all pairs of sentences.
+    fn naive(
+        a: &Document<'_>,
+        b: &Document<'_>,
+        vocabulary: &StemVocabulary,
+        settings: &AlignSettings,
+    ) -> (Vec<Seed>, Vec<Seed>) {
+        let vector = |document: &Document<'_>, numbers: &[u32], sentence| -> Vec<(u32, f32)> {
+            let terms = document.terms_of(sentence).iter();
+            let weigh = |&(stem, count): &(u32, u32)| (numbers[stem as usize], count as f32);
+            terms.map(weigh).collect()
+        };
+        let weight = |stem: u32| vocabulary.weights[stem as usize];
+        let norm = |terms: &[(u32, f32)]| {
+            let squares = terms.iter().map(|&(stem, count)| count * weight(stem));
+            squares.map(|weight| weight * weight).sum::<f32>().sqrt()
+        };
+        let (mut strong, mut weak) = (Vec::new(), Vec::new());
+        for one in 0..a.sentences.len() {
+            let mine = vector(a, &vocabulary.of_a, one);
+            let mut seeds = Vec::new();
+            for other in 0..b.sentences.len() {
+                let theirs = vector(b, &vocabulary.of_b, other);
+                let count_of = |stem| theirs.iter().find(|term| term.0 == stem).map(|term| term.1);
+                let shared = mine
+                    .iter()
+                    .filter_map(|&(stem, count)| Some((stem, count, count_of(stem)?)));
+                let shared: Vec<(u32, f32, f32)> = shared.collect();
+                let dot: f32 = shared
+                    .iter()
+                    .map(|&(stem, mine, theirs)| mine * weight(stem) * theirs * weight(stem))
+                    .sum();
+                let seed = Seed {
+                    a: one as u32,
+                    b: other as u32,
+                    cosine: dot / (norm(&mine) * norm(&theirs)).max(f32::MIN_POSITIVE),
+                };
+                let dice = 2.0 * shared.len() as f32 / (mine.len() + theirs.len()) as f32;
+                seeds.push((seed, dice));
+            }
+            let best = seeds.iter().map(|(seed, _)| *seed).reduce(|best, seed| {
+                match seed.cosine > best.cosine {
+                    true => seed,
+                    false => best,
+                }
+            });
+            weak.extend(best.filter(|best| best.cosine > WEAK_COSINE));
+            seeds.retain(|&(seed, dice)| seed.cosine > settings.cosine && dice > settings.dice);
+            seeds.sort_by(|(one, _), (other, _)| other.cosine.total_cmp(&one.cosine));
+            seeds.truncate(MOST_SEEDS);
+            seeds.sort_by_key(|(seed, _)| seed.b);
+            strong.extend(seeds.into_iter().map(|(seed, _)| seed));
+        }
+        (strong, weak)
+    }
+
+    /// Texts of sentences over frequent and rare words.
+    fn text() -> impl Strategy<Value = String> {
+        let word = prop_oneof!["[a-e]", "[a-z]", "[a-d][a-z]"];
+        let sentence = prop::collection::vec(word, 1..9).prop_map(|words| words.join(" "));
+        prop::collection::vec(sentence, 1..24).prop_map(|sentences| sentences.join(".\n\n"))
+    }
+
+    proptest! {
+        #[test]
+        fn the_seeds_are_those_of_comparing_all_pairs(
+            a in text(),
+            b in text(),
+            cosine in prop_oneof![Just(0.0f32), Just(0.1), Just(0.3), Just(0.7), Just(0.95)],
+            dice in prop_oneof![Just(0.0f32), Just(0.33)],
+        ) {
+            let (a, b) = (Document::new(&a), Document::new(&b));
+            let mut vocabulary = StemVocabulary::default();
+            vocabulary.prepare(&a, &b);
+            let settings = AlignSettings { cosine, dice, ..AlignSettings::default() };
+            let mut seeds = Seeds::default();
+            seeds.find(&a, &b, &vocabulary, &[], &settings);
+            let (strong, weak) = naive(&a, &b, &vocabulary, &settings);
+            prop_assert_eq!(&seeds.strong, &strong);
+            prop_assert_eq!(&seeds.weak, &weak);
+            // Without summaries, more pairs are ruled out.
+            let settings = AlignSettings { scattered: false, ..settings };
+            seeds.find(&a, &b, &vocabulary, &[], &settings);
+            prop_assert_eq!(&seeds.strong, &strong);
+            prop_assert!(seeds.weak.is_empty());
+        }
     }
 }

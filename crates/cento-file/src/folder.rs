@@ -16,7 +16,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::lock::{free_lock, lock};
+use crate::lock::{Lock, free_lock, lock};
 use crate::{cleanup, random_name};
 
 const PREFIX: &str = "cento-";
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 16;
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
-    lock: Option<File>,
+    lock: Option<Lock>,
 }
 
 impl PrivateFolder {
@@ -49,7 +49,7 @@ impl PrivateFolder {
             // Until the folder is locked, another process may remove it as abandoned. Then another
             // name is tried.
             let failed = match lock(&path.join(LOCK)) {
-                Ok(Some(held)) if is_same(&held, &path.join(LOCK)) => {
+                Ok(Some(held)) if is_same(held.file(), &path.join(LOCK)) => {
                     return Ok(PrivateFolder {
                         path,
                         lock: Some(held),
@@ -120,17 +120,27 @@ pub(crate) fn is_same(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
+/// Whether a path is in a [`PrivateFolder`], and so exists only as long as this process needs it.
+pub fn is_in_private_folder(path: &Path) -> bool {
+    path.ancestors()
+        .any(|folder| has_private_name(folder) && folder.join(LOCK).is_file())
+}
+
+fn has_private_name(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let random = name.and_then(|name| name.strip_prefix(PREFIX));
+    random.is_some_and(|random| {
+        random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
 /// Removes abandoned private folders of this user. Errors are ignored.
 fn sweep(temp: &Path) {
     let Ok(entries) = fs::read_dir(temp) else {
         return;
     };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(random) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
-            continue;
-        };
-        let ours = random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let ours = has_private_name(&entry.path());
         // This does not follow links.
         let own = entry
             .metadata()
@@ -148,6 +158,19 @@ fn sweep(temp: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_in_a_private_folder_are_recognised() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = PrivateFolder::create(temp.path()).unwrap();
+        assert!(is_in_private_folder(
+            &folder.path().join("c.cento/findings")
+        ));
+        assert!(!is_in_private_folder(temp.path()));
+        assert!(!is_in_private_folder(
+            &temp.path().join("cento-0123456789abcdef/x")
+        ));
+    }
 
     #[test]
     fn a_private_folder_has_mode_0700_and_is_removed_when_it_is_dropped() {

@@ -12,10 +12,29 @@ pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
 }
 
+/// A locked file. It is unlocked when this is dropped or the process ends.
+///
+/// Closing the file would not be enough: between `fork` and `exec`, a process that another thread
+/// starts has a copy of each descriptor, and with it the lock. Unlocking releases it for all
+/// copies.
+#[derive(Debug)]
+pub struct Lock(File);
+
+impl Lock {
+    pub(crate) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// Locks a file, which is created if it does not exist. Returns `None` if another process holds the
-/// lock. The lock is released when the returned file is dropped or the process ends. A link is an
-/// error, because it could be an attempt to modify another file.
-pub fn lock(path: &Path) -> io::Result<Option<File>> {
+/// lock. A link is an error, because it could be an attempt to modify another file.
+pub fn lock(path: &Path) -> io::Result<Option<Lock>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let file = not_following(&mut options).open(path)?;
@@ -26,7 +45,7 @@ pub fn lock(path: &Path) -> io::Result<Option<File>> {
         ));
     }
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(Lock(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -38,12 +57,12 @@ pub fn is_locked(path: &Path) -> bool {
 }
 
 /// Takes a lock if its file exists and no process holds it.
-pub(crate) fn free_lock(path: &Path) -> Option<File> {
+pub(crate) fn free_lock(path: &Path) -> Option<Lock> {
     let file = not_following(OpenOptions::new().read(true))
         .open(path)
         .ok()?;
     let regular = file.metadata().ok()?.is_file();
-    (regular && file.try_lock().is_ok()).then_some(file)
+    (regular && file.try_lock().is_ok()).then_some(Lock(file))
 }
 
 #[cfg(test)]
@@ -60,6 +79,17 @@ mod tests {
         drop(held);
         assert!(!is_locked(&path));
         assert!(lock(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_dropped_lock_is_released_while_a_forked_process_has_its_descriptor() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = lock(&path).unwrap().unwrap();
+        let copy = held.0.try_clone().unwrap();
+        drop(held);
+        assert!(lock(&path).unwrap().is_some());
+        drop(copy);
     }
 
     #[test]

@@ -122,8 +122,13 @@ impl Error {
                     .to_owned(),
             ),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),
-            Error::Io { source, .. } => match Fault::of_io(source) {
-                Fault::OutOfSpace => Some("free some space and run the same command again".into()),
+            Error::Io { source, .. } => match (Fault::of_io(source), source.kind()) {
+                (Fault::OutOfSpace, _) => {
+                    Some("free some space and run the same command again".into())
+                }
+                (_, io::ErrorKind::ReadOnlyFilesystem) => {
+                    Some("--findings writes the results to another folder".into())
+                }
                 _ => None,
             },
             Error::Bug(_) => Some(bug_hint()),

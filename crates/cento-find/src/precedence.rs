@@ -1,6 +1,7 @@
 //! Which of two pages came first, and what the evidence is.
 //!
-//! The date of a page is its publication date where it states one, else the date it was fetched.
+//! The date of a page is its publication date where it states one, else the date it was fetched. A
+//! publication date after the fetch is wrong, whoever stated it, and does not count.
 //! Every analysis that names a source, keeps one of several duplicates, or states who copied whom
 //! uses this module, so that they do not contradict each other:
 //!
@@ -73,9 +74,60 @@ impl DatedBy {
 
 impl Dates {
     /// Returns the date that decides: of publication, else of fetching.
+    ///
+    /// A page that was fetched in 2019 and states that it was published in 2099 was published in
+    /// 2019 at the latest. Its publication date must not make it the later of two pages.
     pub fn decisive(self) -> Option<(i64, DatedBy)> {
-        let published = self.published.map(|date| (date, DatedBy::Published));
-        published.or(self.fetched.map(|date| (date, DatedBy::Fetched)))
+        let fetched = self.fetched.map(|date| (date, DatedBy::Fetched));
+        let is_possible = |date: &i64| self.fetched.is_none_or(|fetched| *date <= fetched);
+        let published = self.published.filter(is_possible);
+        published.map(|date| (date, DatedBy::Published)).or(fetched)
+    }
+}
+
+/// Returns a date in RFC 3339 as precisely as it is known: `2024` and `2024-03` if it is the first
+/// moment of a year or a month, `2024-03-05` if it is the first moment of a day, and all of it
+/// otherwise.
+///
+/// A corpus stores no precision ([`cento_text::date::latest`]). Of a page that states `1811`, it
+/// would be false to say that it was published on 1 January; of one that states that day, it is
+/// true to say 1811.
+///
+/// ```
+/// use cento_find::precedence::precise_date;
+///
+/// assert_eq!(precise_date("1811-01-01T00:00:00Z"), "1811");
+/// assert_eq!(precise_date("2024-03-01T00:00:00Z"), "2024-03");
+/// assert_eq!(precise_date("2024-03-05T00:00:00Z"), "2024-03-05");
+/// assert_eq!(precise_date("2024-03-05T10:30:00Z"), "2024-03-05T10:30:00Z");
+/// ```
+pub fn precise_date(date: &str) -> &str {
+    let ends = ["-01-01T00:00:00Z", "-01T00:00:00Z", "T00:00:00Z"];
+    let shorter = ends.iter().find_map(|end| date.strip_suffix(end));
+    shorter.unwrap_or(date)
+}
+
+/// Returns the day of a date in RFC 3339, or the month or year if no more is known
+/// ([`precise_date`]). The moment of a fetch is known, so its day always is.
+pub fn shown_day<'d>(date: &'d str, dated_by: &str) -> &'d str {
+    let known = match dated_by == DatedBy::Fetched.name() {
+        true => date,
+        false => precise_date(date),
+    };
+    known.split('T').next().unwrap_or_default()
+}
+
+/// Returns the days of two dates; with their times, if both are on one day and the times differ:
+/// they may decide which is earlier.
+pub fn shown_days<'d>(dates: [Option<(&'d str, &str)>; 2]) -> [Option<&'d str>; 2] {
+    let days = dates.map(|date| date.map(|(date, by)| shown_day(date, by)));
+    match (dates, days) {
+        ([Some((one, _)), Some((other, _))], [Some(day), Some(same)])
+            if day == same && one != other =>
+        {
+            [Some(precise_date(one)), Some(precise_date(other))]
+        }
+        _ => days,
     }
 }
 
@@ -227,6 +279,55 @@ mod tests {
         };
         assert_eq!(earlier(fetched, later), Earlier::First);
         assert_eq!(earlier(fetched, Dates::default()), Earlier::Unknown);
+    }
+
+    #[test]
+    fn a_page_published_after_its_fetch_is_dated_by_the_fetch() {
+        let of = |published: &str, fetched: &str| Dates {
+            published: cento_text::date::parse(published),
+            fetched: cento_text::date::parse(fetched),
+        };
+        let original = of("2099-01-05", "2019-03-03T10:00:00Z");
+        let copy = of("2022-05-05", "2023-03-03T10:00:00Z");
+        assert_eq!(
+            original.decisive().map(|(_, by)| by),
+            Some(DatedBy::Fetched)
+        );
+        assert_eq!(earlier(original, copy), Earlier::First);
+        // Of the day of the fetch, a date without a time is possible.
+        let same_day = of("2019-03-03", "2019-03-03T10:00:00Z");
+        assert_eq!(
+            same_day.decisive().map(|(_, by)| by),
+            Some(DatedBy::Published)
+        );
+    }
+
+    #[test]
+    fn dates_are_shown_as_precisely_as_they_are_known() {
+        let (published, fetched) = ("published", "fetched");
+        assert_eq!(shown_day("2024-01-01T00:00:00Z", published), "2024");
+        assert_eq!(shown_day("2024-01-01T00:00:00Z", fetched), "2024-01-01");
+        assert_eq!(shown_day("2024-03-05T10:30:00Z", published), "2024-03-05");
+        let days = |one, other| {
+            let [one, other] = shown_days([Some((one, published)), Some((other, published))]);
+            [one.unwrap_or_default(), other.unwrap_or_default()]
+        };
+        assert_eq!(
+            days("2024-03-05T08:00:00Z", "2024-03-05T10:30:00Z"),
+            ["2024-03-05T08:00:00Z", "2024-03-05T10:30:00Z"]
+        );
+        assert_eq!(
+            days("2024-03-05T00:00:00Z", "2024-03-05T10:30:00Z"),
+            ["2024-03-05", "2024-03-05T10:30:00Z"]
+        );
+        assert_eq!(
+            days("2024-03-05T10:30:00Z", "2024-03-05T10:30:00Z"),
+            ["2024-03-05", "2024-03-05"]
+        );
+        assert_eq!(
+            shown_days([None, Some(("2024-03-05T08:00:00Z", fetched))])[0],
+            None
+        );
     }
 
     #[test]

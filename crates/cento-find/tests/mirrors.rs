@@ -166,15 +166,23 @@ fn aliases_and_rules_depend_neither_on_the_order_of_records_nor_on_the_kept_page
         let mut pages = Vec::new();
         for at in 0..8u64 {
             // Without dates, and with equal dates.
-            pages.push(page(&format!("http://one.example/docs/{at}.html"), at, day));
-            pages.push(page(&format!("http://two.example/docs/{at}.html"), at, day));
+            pages.push(page(
+                &format!("http://one.same.example/docs/{at}.html"),
+                at,
+                day,
+            ));
+            pages.push(page(
+                &format!("http://two.same.example/docs/{at}.html"),
+                at,
+                day,
+            ));
             pages.push(page(
                 &format!("http://six.example/m/docs/{at}.html"),
                 at,
                 day,
             ));
         }
-        pages.push(page("http://one.example/own.html", 99, day));
+        pages.push(page("http://one.same.example/own.html", 99, day));
         let mut alternating = pages.clone();
         for pair in alternating.chunks_mut(4) {
             pair.reverse();
@@ -216,7 +224,9 @@ fn aliases_and_rules_depend_neither_on_the_order_of_records_nor_on_the_kept_page
                 .filter(|(_, cause)| cause == "server-alias")
                 .map(|(hosts, _)| hosts)
                 .collect();
-            assert!(of_two_names.is_empty() || of_two_names == ["one.example two.example"]);
+            assert!(
+                of_two_names.is_empty() || of_two_names == ["one.same.example two.same.example"]
+            );
             let prefixes = |found: &Found| -> Vec<String> {
                 let lines = found.list.lines();
                 lines
@@ -239,7 +249,7 @@ fn editions_of_one_book_are_not_two_names_of_one_server() {
         let mut edition = words.clone();
         edition[150] = "otherwise".to_owned();
         for (host, words) in [("kjv", words), ("akjv", edition)] {
-            let url = format!("http://{host}.example/genesis/{chapter}");
+            let url = format!("http://{host}.bible.example/genesis/{chapter}");
             pages.push(json!({ "url": url, "text": words.join(" ") }));
         }
     }

@@ -15,6 +15,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
+use bytes::{Buf, Bytes};
 use cento_file::{Checksum, Output};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
@@ -28,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::registry::ExtendTable;
 use crate::spill::TaskFile;
-use crate::table::decode;
+use crate::table::{decode, decode_first};
 use crate::task_output::Contribution;
 use crate::threads::on_threads;
 
@@ -54,14 +55,15 @@ pub struct TableReport {
 }
 
 /// Returns the rows of the next task, and None after the last one.
-type NextRows<'a> = &'a mut (dyn FnMut() -> Result<Option<Vec<u8>>> + Send);
+pub(crate) type NextRows<'a> = &'a mut (dyn FnMut() -> Result<Option<Bytes>> + Send);
 
 /// Where the rows of a table come from.
 pub(crate) enum TableSource<'a> {
     /// Tasks of this process.
     Tasks(&'a [Contribution]),
-    /// A cluster, which moves the rows of one task after the other here.
-    Pulled(NextRows<'a>),
+    /// A cluster, which moves the rows of one task after the other here, and those of the present
+    /// one that were not decoded yet. They may be much larger than the memory of this process.
+    Pulled(NextRows<'a>, Bytes),
 }
 
 /// Cuts the rows of a table into row groups.
@@ -96,10 +98,17 @@ impl RowGroupCutter<'_, '_> {
         let failed = |error| Error::table(self.name.as_ref(), &error);
         loop {
             let batches = match &mut self.rows {
-                TableSource::Pulled(next) => match next()? {
-                    Some(buffer) => Some(decode(&buffer).map_err(failed)?),
-                    None => return Ok(None),
-                },
+                TableSource::Pulled(next, rest) => {
+                    if rest.is_empty() {
+                        match next()? {
+                            Some(rows) => *rest = rows,
+                            None => return Ok(None),
+                        }
+                    }
+                    let (batches, read) = decode_first(rest).map_err(failed)?;
+                    rest.advance(read);
+                    Some(batches)
+                }
                 TableSource::Tasks(tasks) => {
                     let Some(task) = tasks.get(self.next) else {
                         return Ok(None);
@@ -448,10 +457,10 @@ mod tests {
             })
             .collect();
         let mut blobs = blobs.into_iter();
-        let mut next = || Ok(blobs.next());
+        let mut next = || Ok(blobs.next().map(Bytes::from));
         let mut cutter = RowGroupCutter {
             name: "test",
-            rows: TableSource::Pulled(&mut next),
+            rows: TableSource::Pulled(&mut next, Bytes::new()),
             extend: None,
             next: 0,
             piece: 0,

@@ -391,16 +391,16 @@ impl Registry {
 
     /// Writes a table from the rows of all tasks, in the order of stages and tasks. The file has
     /// the same bytes as that of a local run. `next` returns the rows of the next task, and None
-    /// after the last one; those of several tasks are never in memory together for longer than
-    /// it takes to fill a row group.
+    /// after the last one. They are decoded piece by piece, and those of several tasks are never in
+    /// memory together for longer than it takes to fill a row group.
     pub fn write_table(
         &self,
         folder: &Path,
         name: &str,
-        next: &mut (dyn FnMut() -> Result<Option<Vec<u8>>> + Send),
+        next: &mut (dyn FnMut() -> Result<Option<Bytes>> + Send),
         progress: &Progress,
     ) -> Result<TableReport> {
-        let rows = TableSource::Pulled(next);
+        let rows = TableSource::Pulled(next, Bytes::new());
         let extend = self.extend_tables.as_ref();
         write_table(folder, name, rows, extend, 1, progress)
     }

@@ -16,7 +16,7 @@
 //! the same tables: with another memory budget, for example, the flow has another hash.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ pub(crate) struct RunFolder {
     path: PathBuf,
     /// The prefix of the folders of all flows with the same folder for tables.
     siblings: String,
-    _lock: File,
+    _lock: cento_file::Lock,
 }
 
 impl RunFolder {

@@ -513,15 +513,29 @@ fn write_batch(
 
 /// Decodes batches that a [`TableEmitter`] has encoded one after the other.
 pub(crate) fn decode(blob: &[u8]) -> std::result::Result<Vec<RecordBatch>, ArrowError> {
-    let mut cursor = std::io::Cursor::new(blob);
     let mut batches = Vec::new();
-    while (cursor.position() as usize) < blob.len() {
-        let reader = arrow_ipc::reader::StreamReader::try_new(&mut cursor, None)?;
-        for batch in reader {
-            batches.push(batch?);
-        }
+    let mut rest = blob;
+    while !rest.is_empty() {
+        let (some, read) = decode_first(rest)?;
+        batches.extend(some);
+        rest = rest.get(read..).unwrap_or_default();
     }
     Ok(batches)
+}
+
+/// Decodes the batches that were encoded first. Returns them and how many bytes they had; none if
+/// there are no bytes.
+pub(crate) fn decode_first(
+    blob: &[u8],
+) -> std::result::Result<(Vec<RecordBatch>, usize), ArrowError> {
+    if blob.is_empty() {
+        return Ok((Vec::new(), 0));
+    }
+    let mut cursor = std::io::Cursor::new(blob);
+    let reader = arrow_ipc::reader::StreamReader::try_new(&mut cursor, None)?;
+    let batches: std::result::Result<Vec<RecordBatch>, ArrowError> = reader.collect();
+    let batches = batches?;
+    Ok((batches, (cursor.position() as usize).min(blob.len())))
 }
 
 #[cfg(test)]
@@ -567,6 +581,24 @@ mod tests {
     fn the_struct_that_writes_a_table_reads_it() {
         assert_eq!(Mixed::read(&batch(&rows())).unwrap(), rows());
         assert_eq!(Mixed::read(&batch(&[])).unwrap(), []);
+    }
+
+    #[test]
+    fn batches_are_decoded_one_after_the_other() {
+        let encoded = |rows: &[Mixed]| {
+            let batch = batch(rows);
+            let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+            writer.write(&batch).unwrap();
+            writer.into_inner().unwrap()
+        };
+        let (first, second) = (encoded(&rows()), encoded(&rows()[1..2]));
+        let blob = [first.as_slice(), second.as_slice()].concat();
+        let (batches, read) = decode_first(&blob).unwrap();
+        assert_eq!((batches.len(), read), (1, first.len()));
+        let (batches, read) = decode_first(&blob[read..]).unwrap();
+        assert_eq!((batches[0].num_rows(), read), (1, second.len()));
+        assert_eq!(decode_first(&[]).unwrap().1, 0);
+        assert_eq!(decode(&blob).unwrap().len(), 2);
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     std::fs::create_dir_all(folder.join("tables")).unwrap();
     for (name, parts) in tables {
         let mut parts = parts.into_iter();
-        let mut next = || Ok(parts.next());
+        let mut next = || Ok(parts.next().map(Bytes::from));
         registry
             .write_table(
                 &folder.join("tables"),

@@ -475,7 +475,8 @@ impl Job<'_> {
             problem,
         };
         let file = File::open(self.path).and_then(Handle::local);
-        let table = WholeTable::open(file.map_err(|error| self.lost(error))?).map_err(bad)?;
+        let file = file.map_err(|error| self.lost(error))?;
+        let table = WholeTable::open(file, &self.settings.limits).map_err(bad)?;
         let key_values = table
             .metadata()
             .metadata()

@@ -21,8 +21,8 @@ use arrow_schema::{DataType, Field, Schema};
 use cento_read::{Cause, Content, Error, Reject, Settings, Start, resolve};
 use common::{Folder, Outcome, pages_of, read_from, settings_with};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, GzipLevel, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 fn write(
     folder: &Folder,
@@ -353,6 +353,56 @@ fn a_text_over_the_limit_is_rejected() {
         other => panic!("{other:?}"),
     }
     assert_eq!(text(&outcomes[1]), "b");
+}
+
+#[test]
+fn a_table_page_that_expands_too_much_is_skipped_and_the_next_row_group_is_read() {
+    let folder = Folder::new();
+    let bomb = "a".repeat(8 << 20);
+    for (at, compression) in [
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let properties = WriterProperties::builder()
+            .set_compression(compression)
+            .set_dictionary_enabled(at == 0)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_max_row_group_row_count(Some(1))
+            .build();
+        let column: ArrayRef = Arc::new(StringArray::from(vec![bomb.as_str(), "b"]));
+        let path = write(
+            &folder,
+            &format!("{at}.parquet"),
+            vec![("text", column)],
+            properties,
+        );
+        let mut settings = Settings::default();
+        settings.limits.max_page_bytes = 1 << 20;
+        let outcomes = pages_of(std::slice::from_ref(&path), &settings).unwrap();
+        match &outcomes[0] {
+            Outcome::Skipped(skipped) => {
+                assert_eq!(skipped.cause, Cause::BadTable);
+                let detail = &skipped.detail;
+                assert!(detail.contains("the limit is 250 times"), "{detail}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(text(&outcomes[1]), "b");
+        // The limit can be raised.
+        settings.limits.max_ratio = u64::MAX;
+        let outcomes = pages_of(&[path], &settings).unwrap();
+        match &outcomes[0] {
+            Outcome::Page(decoded) => {
+                let reason = decoded.reject.as_ref().map(|reject| reject.reason);
+                assert_eq!(reason, Some(Reject::TooLarge), "{compression}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 /// The library reads the header of a page and then opens the offset after it. The bytes there must

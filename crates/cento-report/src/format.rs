@@ -34,9 +34,14 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Formats a share: `10.2 %`.
+/// Formats a share: `10.2 %`. Only nothing is `0.0 %`, and only everything is `100.0 %`: a text of
+/// which one word in three thousand differs is not identical.
 pub fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    match format!("{:.1}", 100.0 * share).as_str() {
+        "0.0" if share > 0.0 => "< 0.1 %".to_owned(),
+        "100.0" if share < 1.0 => "> 99.9 %".to_owned(),
+        rounded => format!("{rounded} %"),
+    }
 }
 
 /// Formats the share of a part in a whole: `10.2 %`. The share in an empty whole is `0.0 %`.
@@ -98,6 +103,11 @@ mod tests {
         assert_eq!(size(123_456_789_000), "123 GB");
         assert_eq!(part_of(0, 0), "0.0 %");
         assert_eq!(part_of(1, 8), "12.5 %");
+        assert_eq!(part_of(2999, 3000), "> 99.9 %");
+        assert_eq!(
+            (part_of(3, 3), part_of(1, 3000)),
+            ("100.0 %".to_owned(), "< 0.1 %".to_owned())
+        );
         assert_eq!(counted(1, "page", "pages"), "1 page");
         assert_eq!(counted(2000, "page", "pages"), "2,000 pages");
         assert_eq!(

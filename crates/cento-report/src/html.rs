@@ -296,7 +296,7 @@ fn table(out: &mut String, table: &ReportTable, id: &str, root: &str) {
     out.push_str(&format!(
         "<h3 id=\"{}\">{}</h3>\n",
         escape(id),
-        escape(&table.title)
+        escape(table.heading())
     ));
     rows(out, table, &[], root);
     match (table.more, table.command.as_str()) {

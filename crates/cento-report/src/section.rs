@@ -224,6 +224,16 @@ pub struct ReportTable {
 }
 
 impl ReportTable {
+    /// Returns the title without the name of the first column, which a page shows in its place.
+    pub fn heading(&self) -> &str {
+        let first = self.columns.first().map_or("", String::as_str);
+        let before = self.title.strip_suffix(first);
+        let before = before.map(|title| title.trim_end_matches([':', ' ']));
+        before
+            .filter(|title| !title.is_empty())
+            .unwrap_or(&self.title)
+    }
+
     /// Renders the rows, without the title. Cells of a column that has a head carry its name, for
     /// narrow screens. Addresses are shown relative to `root`.
     pub fn rows_html(&self, heads: &[TableHead], root: &str) -> String {

@@ -288,6 +288,13 @@ fn a_figure_of_two_points_is_a_table() {
     assert!(small.is_too_small());
     let table = small.table();
     assert_eq!(table.title, "How many? Pages");
+    assert_eq!(table.heading(), "How many?");
+    let of_pairs = ReportTable {
+        title: "pairs of pages: A".to_owned(),
+        columns: vec!["A".to_owned(), "B".to_owned()],
+        ..ReportTable::default()
+    };
+    assert_eq!(of_pairs.heading(), "pairs of pages");
     assert_eq!(table.columns, ["Pages", "Groups"]);
     assert_eq!(table.rows[0], [ReportCell::Count(2), ReportCell::Count(40)]);
     assert!(!figure(&[(2.0, 40.0), (3.0, 1.0), (4.0, 1.0)]).is_too_small());

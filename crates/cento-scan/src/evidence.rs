@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento_find::detect::{COPIED_PASSAGES_TABLE, CopiedPassageRow};
+use cento_find::precedence::precise_date;
 use cento_find::{Findings, Result};
 use cento_report::format::{counted, number, percent, plural, size};
 use cento_report::{EvidenceEntry, EvidenceHead};
@@ -129,6 +130,11 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     };
     let optional =
         |value: &Option<String>| value.clone().unwrap_or_else(|| "not stated".to_owned());
+    // As precisely as the page stated it, which may be a year.
+    let published = |date: &Option<String>| {
+        let date = date.as_deref().map(precise_date);
+        date.unwrap_or("not stated").to_owned()
+    };
     let digest = |digest: &Option<String>| match digest {
         Some(hexadecimal) => format!("{hexadecimal} ({})", warc_digest(hexadecimal)),
         None => "none".to_owned(),
@@ -136,7 +142,10 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     entry.page = vec![
         ("Address", row.page.clone()),
         ("Title", optional(&row.title)),
-        ("Published, according to the page", optional(&row.published)),
+        (
+            "Published, according to the page",
+            published(&row.published),
+        ),
         ("Fetched", optional(&row.fetched)),
         ("SHA-1 of the payload", digest(&row.payload_sha1)),
         ("Size of the payload", size(row.bytes)),
@@ -147,7 +156,7 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
         ("Title", optional(&row.original_title)),
         (
             "Published, according to the page",
-            optional(&row.original_published),
+            published(&row.original_published),
         ),
         ("Fetched", optional(&row.original_fetched)),
         ("SHA-1 of the payload", digest(&row.original_sha1)),

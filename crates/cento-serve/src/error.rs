@@ -37,6 +37,9 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The record of a run that cannot be trusted.
+    #[error("{} is corrupted: its checksum does not match its content", .0.display())]
+    CorruptedRecord(PathBuf),
     /// A file of verdicts that cannot be read.
     #[error("{} is corrupted: {detail}", path.display())]
     Corrupted {
@@ -67,7 +70,7 @@ impl Error {
             Error::Labels(error) => error.fault(),
             Error::Query(error) => error.fault(),
             Error::Io { source, .. } => Fault::of_io(source),
-            Error::Corrupted { .. } => Fault::Corrupted,
+            Error::CorruptedRecord(_) | Error::Corrupted { .. } => Fault::Corrupted,
         }
     }
 
@@ -87,6 +90,9 @@ impl Error {
                 }
                 _ => None,
             },
+            Error::CorruptedRecord(_) => {
+                Some("run the analysis again: it then computes these results anew".to_owned())
+            }
             Error::Corrupted { .. } => {
                 Some("choose another folder with --verdicts, and report the damage".to_owned())
             }

@@ -1,13 +1,16 @@
 //! What the site knows: the corpus, its findings in memory, and the work in progress.
 
-use std::path::Path;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use cento_file::{Seal, check_seal};
 use cento_find::passages::{APPEARANCES_TABLE, CLUSTER_ANALYSIS};
 use cento_find::quilts::{PATCHES_TABLE, QUILTS, QUILTS_TABLE};
-use cento_find::{CorpusPages, Findings, detect, known_findings};
+use cento_find::{CorpusPages, Findings, RUN, detect, known_findings};
 use cento_flow::{TableName, TableRow};
 use cento_labels::Labels;
 use cento_report::format::{counted, size};
@@ -137,6 +140,40 @@ pub(crate) struct SiteState {
     budget: u64,
 }
 
+/// Fails if the record of a run is corrupted. Analyses compute such a run again; a site would show
+/// pages as if nothing had been found.
+fn check_records(folder: &Path) -> Result<()> {
+    let folders = |folder: &Path| -> Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io(folder, error)),
+        };
+        let mut folders = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| Error::io(folder, error))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            }
+        }
+        folders.sort();
+        Ok(folders)
+    };
+    for analysis in folders(folder)? {
+        for run in folders(&analysis)? {
+            let path = run.join(RUN);
+            match fs::read(&path) {
+                Ok(bytes) if check_seal(&bytes) == Seal::Valid => {}
+                Ok(_) => return Err(Error::CorruptedRecord(path)),
+                // An interrupted run.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io(&path, error)),
+            }
+        }
+    }
+    Ok(())
+}
+
 impl SiteState {
     /// Opens the corpus, and loads its findings.
     pub(crate) fn load(settings: &ServeSettings) -> Result<SiteState> {
@@ -146,6 +183,7 @@ impl SiteState {
             false => CorpusPages::open(&paths)?,
         });
         let folder = settings.findings.as_path();
+        check_records(folder)?;
         let corpus = settings.corpus.display().to_string();
         let profile = Profile::of(&source)?;
         let (finished, skipped) = known_results(&source, &profile, folder, &corpus)?;

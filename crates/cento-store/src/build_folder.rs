@@ -10,7 +10,7 @@
 //! ```
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub(crate) struct BuildFolder {
 /// Who may write to a folder.
 enum Access {
     /// This process, which holds the lock.
-    Locked { _lock: File },
+    Locked { _lock: cento_file::Lock },
     /// A worker of the process that holds the lock. It writes unfinished parts only, and their
     /// names end with this.
     Worker { suffix: String },

@@ -65,6 +65,16 @@ fn a_consent_dialogue_is_removed() {
 }
 
 #[test]
+fn the_copy_in_a_text_field_is_removed() {
+    let field = format!(
+        "<section><h2>Republish this story</h2><textarea><p>{}</textarea></section>",
+        PARAGRAPHS.join(" ")
+    );
+    let copy = PARAGRAPHS.join(" ");
+    assert_main(&article("", &field), &PARAGRAPHS, &[&copy]);
+}
+
+#[test]
 fn login_and_newsletter_forms_are_removed() {
     let forms = "<div class=newsletter-signup><h3>Stay in touch</h3><p>Sign up to our weekly newsletter and receive the best \
                  stories of the sea in your inbox every Friday, for free.</p><form><input name=email><button>Subscribe</button>\
@@ -295,7 +305,7 @@ fn every_decision_is_explained() {
         .iter()
         .find_map(|block| block.rule)
         .unwrap();
-    assert_eq!(removed.name(), "outside the article");
+    assert_eq!(removed.name(), "consent dialogue");
 }
 
 #[test]

@@ -75,6 +75,43 @@ fn adjacent_links_are_separate_words() {
 }
 
 #[test]
+fn adjacent_spans_are_separate_words() {
+    for (html, expected) in [
+        (
+            "<span>1972</span><span>2h 55m</span><b><span>R</span></b>",
+            "1972 2h 55m R",
+        ),
+        (
+            "<span>Batteries</span><!-- --><span><i>47</i></span>",
+            "Batteries 47",
+        ),
+        (
+            "<span>a word</span><span></span><span>another</span>",
+            "a word another",
+        ),
+        // Not where a mark follows, where the text around continues, or in code.
+        (
+            "<span>one</span><span>, two</span><span>.</span>",
+            "one, two.",
+        ),
+        (
+            "<span>half</span>way, auto<span>matic</span>",
+            "halfway, automatic",
+        ),
+        ("<pre><span>fn</span><span>2</span></pre>", "fn2"),
+        ("47<span></span><span>th</span>", "47th"),
+        // Initials, and letters that are moved one by one.
+        ("<p>So <span>T</span><span>he</span> end", "So The end"),
+        (
+            "<span>o</span><span>t</span><span>t</span><span>er</span>",
+            "otter",
+        ),
+    ] {
+        assert_eq!(text(html), expected, "{html}");
+    }
+}
+
+#[test]
 fn preformatted_text_keeps_its_spaces() {
     assert_eq!(
         text("x<pre>\n  a  b\n\tc  \n\n\n\nd\n</pre>y"),

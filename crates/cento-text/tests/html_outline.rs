@@ -44,6 +44,34 @@ fn expect(html: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
+fn elements_stay_open_after_the_end_of_a_body() {
+    // A page that contains another one.
+    expect(
+        "<body><main><p>a<div><html><body><p>b</body></html></div><p>c</main><footer>d</body>e",
+        &[
+            ("a", "body main p"),
+            ("b", "body main div p"),
+            ("c", "body main p"),
+            ("d", "body footer"),
+            ("e", "body footer"),
+        ],
+    );
+}
+
+#[test]
+fn text_that_is_only_stated_is_in_no_element() {
+    let stated =
+        "Otters sleep on their backs and hold each other by the paw, lest the sea carry one away. "
+            .repeat(3);
+    let stated = stated.trim_end();
+    let html = format!(
+        "<script type=application/ld+json>{{\"@type\":\"NewsArticle\",\"articleBody\":\"{stated}\"}}</script>\
+         <body><footer>unclosed"
+    );
+    expect(&html, &[("unclosed", "body footer"), (stated, "")]);
+}
+
+#[test]
 fn blocks_belong_to_their_elements() {
     expect(
         "x<body>a<article><h1>b</h1><p>c <b>d</b></p>e</article><footer>f</footer>",

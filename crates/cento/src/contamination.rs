@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use cento_find::Findings;
 use cento_find::detect::{GramsParams, GramsSummary, PLACES_TABLE, grams};
-use cento_report::format::counted;
+use cento_report::format::{counted, percent};
 use cento_scan::select::first;
 
 use crate::command_error::CommandError;
 use crate::corpus_input::OpenedCorpus;
 use crate::detect::{DetectArguments, MIN_SHARE, clean_inputs, open_originals};
-use crate::output::{Lines, number, print, shortened, table};
+use crate::output::{Lines, number, print, shortened, table_of};
 
 pub(crate) fn contamination(
     arguments: &DetectArguments,
@@ -60,7 +60,7 @@ fn contamination_summary(
         counted(searched, "item", "items"),
         match params.min_share {
             0.5 => "half of the item".to_owned(),
-            share => format!("{:.0}% of the item", 100.0 * share),
+            share => format!("{} of the item", percent(share)),
         }
     );
     let mut lines = Lines::default();
@@ -90,13 +90,19 @@ fn contamination_summary(
             .map(|row| {
                 vec![
                     shortened(&row.item, 40),
-                    format!("{:.0}%", 100.0 * row.share),
+                    percent(row.share),
                     shortened(&row.page, 60),
                     format!("{}..{}", row.begin, row.end),
                 ]
             })
             .collect();
-        text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
+        let heading = ["items found", "share", "page", "bytes"];
+        let mut all = 0;
+        for place in findings.rows(PLACES_TABLE)? {
+            place?;
+            all += 1;
+        }
+        text.push_str(&table_of(&heading, &cells, all));
     } else if counts.items == counts.short && counts.items > 0 {
         text.push_str("All items have fewer words than --grams: try a smaller number.\n");
     } else {

@@ -12,7 +12,7 @@ use cento_find::copies::{
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
-use cento_report::format::counted;
+use cento_report::format::{counted, plural};
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
 use cento_scan::analyses::copies_sweep::{CopiesSweeps, sweep_report_table};
@@ -248,7 +248,7 @@ fn check_options(arguments: &CopiesArguments) -> Result<(), CommandError> {
         refuse(&["resemblance"], because)?;
     } else if arguments.resemblance >= 1.0 {
         let because = "--resemblance 1 finds only exact duplicates, without grams";
-        refuse(&["k", "scheme"], because)?;
+        refuse(&["k", "rule"], because)?;
     }
     if arguments.corpus.is_corpus() && arguments.against.as_deref().is_none_or(is_corpus) {
         refuse_reading()?;
@@ -452,9 +452,13 @@ fn summary(
     let counts: CopiesSummary = findings.summary()?;
     let removed = counts.removed();
     let mut text = format!(
-        "{} of {} pages with text are duplicates{}\n",
+        "{} of {} with text {}{}\n",
         number(removed),
-        number(counts.pages),
+        counted(counts.pages, "page", "pages"),
+        match (counts.pages, removed) {
+            (1, _) | (_, 1) => "is a duplicate",
+            _ => "are duplicates",
+        },
         match &arguments.against {
             Some(other) => format!(" of pages in {}", clean(other)),
             None => String::new(),
@@ -480,7 +484,7 @@ fn summary(
             "near-duplicates",
             number(counts.near),
             format!(
-                "resemblance of {}-grams at least {}; {} verified",
+                "resemblance of {}-grams at least {}; {} compared",
                 arguments.k,
                 arguments.resemblance,
                 counted(counts.candidates, "candidate", "candidates")
@@ -505,10 +509,12 @@ fn summary(
     }
     if counts.repeated_records > 0 {
         text.push_str(&sentences(&format!(
-            "{} of {} records without text repeat the payload of another page or record; {} of them are revisits\n",
+            "{} of {} without text {} the payload of another page or record; {} of these {}\n",
             number(counts.repeated_records),
-            number(counts.records),
-            number(counts.repeated_revisits)
+            counted(counts.records, "record", "records"),
+            plural(counts.repeated_records, "repeats", "repeat"),
+            number(counts.repeated_revisits),
+            plural(counts.repeated_revisits, "is a revisit", "are revisits"),
         )));
     }
     if counts.pages_crowded > 0 {
@@ -519,8 +525,8 @@ fn summary(
     }
     if counts.wide_classes > 0 {
         text.push_str(&sentences(&format!(
-            "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
-            number(counts.wide_classes)
+            "{} on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
+            counted(counts.wide_classes, "class is", "classes are")
         )));
     }
     if kept {

@@ -37,6 +37,8 @@ pub(crate) struct OpenedCorpus {
     pub(crate) source: Arc<CorpusPages>,
     /// Whether findings are kept: in the corpus, or in the folder of `--findings`.
     kept: bool,
+    /// Whether the main table is written to a file (`--out`).
+    exported: bool,
     /// Temporary corpora are removed when these are dropped.
     _made: Vec<Originals>,
 }
@@ -151,6 +153,7 @@ impl CorpusArguments {
             name: name_of(&self.inputs),
             path,
             kept: !temporary || analysis.findings.is_some(),
+            exported: analysis.out.is_some(),
             _made: made,
         })
     }
@@ -193,6 +196,7 @@ impl OpenedCorpus {
                 let place = findings.path.display().to_string();
                 format!("{name}: {}\n", clean(&place))
             }
+            false if self.exported => String::new(),
             false => format!("{NOT_KEPT}\n"),
         }
     }
@@ -204,6 +208,7 @@ impl OpenedCorpus {
                 let place = findings.path.display().to_string();
                 lines.add_with("findings", "", clean(&place));
             }
+            false if self.exported => {}
             false => lines.add_with(
                 "findings",
                 "",

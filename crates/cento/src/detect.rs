@@ -16,7 +16,7 @@ use cento_find::discover::{
 use cento_find::labelling::stop_labels;
 use cento_find::{CorpusPages, Findings, PageOrigins};
 use cento_labels::{LabelKind, StopList};
-use cento_report::format::counted;
+use cento_report::format::{counted, plural};
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
 use cento_store::Parameters;
@@ -347,6 +347,7 @@ fn write_evidence(
         originals: &originals.source,
         against: &arguments.against,
         min_length: arguments.min_length.unwrap_or(MIN_LENGTH),
+        searched: shared.summary::<CopiedPassagesSummary>()?.searched,
         own: &arguments.own,
     };
     let reproducible = ReproducibleArguments {
@@ -502,12 +503,13 @@ fn labels_of_originals(
         stop_labels(output, output, |row| row.proposed.is_some())?;
     } else if counts.proposed > 0 {
         say(&format!(
-            "note: {} look like idioms or templates; --stop-proposed ignores them",
+            "note: {} like idioms or templates; --stop-proposed ignores {}",
             counted(
                 counts.proposed,
-                "chunk of the originals",
-                "chunks of the originals"
-            )
+                "chunk of the originals looks",
+                "chunks of the originals look"
+            ),
+            plural(counts.proposed, "it", "them"),
         ));
     }
     Ok(LabelSet::open(output)?)

@@ -2,13 +2,13 @@
 
 use cento_find::Findings;
 use cento_find::detect::{DetectSummary, LabelSet, SITES_TABLE, ThresholdRow, thresholds};
-use cento_report::format::counted;
+use cento_report::format::{counted, percent};
 use cento_scan::select::first;
 
 use crate::command_error::CommandError;
 use crate::corpus_input::OpenedCorpus;
 use crate::detect::DetectArguments;
-use crate::output::{Lines, number, shortened, table};
+use crate::output::{Lines, number, shortened, table_of};
 use crate::terminal::sentences;
 
 pub(crate) fn summary(
@@ -22,9 +22,13 @@ pub(crate) fn summary(
     let limit = |name: &str| limits.iter().find(|row| row.score == name);
     let of = set.used().recipe.of;
     let mut text = format!(
-        "{} of {} pages contain labels\n",
+        "{} of {} {} labels\n",
         number(counts.matched_pages),
-        number(counts.pages)
+        counted(counts.pages, "page", "pages"),
+        match (counts.pages, counts.matched_pages) {
+            (1, _) | (_, 1) => "contains",
+            _ => "contain",
+        },
     );
     let mut lines = Lines::default();
     lines.add_with(
@@ -97,9 +101,9 @@ pub(crate) fn summary(
             "edited chunks",
             number(counts.fuzzy),
             format!(
-                "on {}, with at least {:.0}% of a label's words, or a part of one; not in scores",
+                "on {}, with at least {} of a label's words, or a part of one; not in scores",
                 counted(counts.fuzzy_pages, "page", "pages"),
-                100.0 * least
+                percent(least)
             ),
         );
         let mut remarks = Vec::new();
@@ -129,6 +133,7 @@ pub(crate) fn summary(
         findings,
         set.has_originals(),
         arguments.top.rows(),
+        counts.matched_sites,
     )?);
     text.push_str(&sentences(&advice(&counts, set, arguments.fuzzy.is_some())));
     if counts.matched > 0 {
@@ -137,7 +142,12 @@ pub(crate) fn summary(
     Ok(text)
 }
 
-fn site_table(findings: &Findings, originals: bool, top: usize) -> Result<String, CommandError> {
+fn site_table(
+    findings: &Findings,
+    originals: bool,
+    top: usize,
+    all: u64,
+) -> Result<String, CommandError> {
     let sites = first(findings.rows(SITES_TABLE)?, top)?;
     if sites.is_empty() {
         return Ok(String::new());
@@ -171,7 +181,7 @@ fn site_table(findings: &Findings, originals: bool, top: usize) -> Result<String
             cells
         })
         .collect();
-    Ok(table(&heading, &cells))
+    Ok(table_of(&heading, &cells, all))
 }
 
 /// Explains an empty result, and what to try next.

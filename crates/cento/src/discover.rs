@@ -26,7 +26,7 @@ use crate::figures::FigureArguments;
 use crate::files::read_text;
 use crate::labels::{most_frequent, print_summary};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
-use crate::output::{Lines, clean, number, table};
+use crate::output::{Lines, clean, number, table_of};
 use crate::sample::SampleArguments;
 use crate::top::TopArguments;
 
@@ -285,9 +285,10 @@ fn summary(
     let counts: DiscoverSummary = findings.summary()?;
     let output = clean(&arguments.output.display().to_string()).into_owned();
     let of = params.recipe.of;
+    let written = counts.labels.saturating_sub(stopped.unwrap_or(0));
     let mut text = format!(
         "{} of {of} {}\n",
-        counted(counts.labels, "label", "labels"),
+        counted(written, "label", "labels"),
         match is_stream(&arguments.output) {
             true => "on standard output".to_owned(),
             false => format!("in {output}"),
@@ -319,12 +320,18 @@ fn summary(
             count => format!("distinct {of} on the stop list of {}", number(count)),
         },
     );
-    lines.add("proposed stops", number(counts.proposed));
+    match stopped {
+        Some(stopped) => {
+            let remark = "labels that look like boilerplate became stops";
+            lines.add_with("proposed stops", number(stopped), remark);
+        }
+        None => lines.add("proposed stops", number(counts.proposed)),
+    }
     text.push_str(&lines.render());
     let rows = most_frequent(&findings.table("labels"), arguments.top.rows(), |_| true)?;
     if !rows.is_empty() && !params.informed() {
         let heading = ["most frequent labels", "times", "pages", "domains"];
-        text.push_str(&table(&heading, &rows));
+        text.push_str(&table_of(&heading, &rows, counts.labels));
     }
     // Standard output has no name that another command could read.
     if counts.labels == 0 || !is_stream(&arguments.output) {
@@ -354,7 +361,7 @@ fn advice(
     if counts.labels == 0 {
         return match params.how {
             How::Threshold(threshold) => format!(
-                "Apart from stops, nothing occurs more than {} times: try a lower --threshold, or --top 100.\n",
+                "Apart from stops, nothing occurs more than {} times: try a lower --more-than, or --most-frequent 100.\n",
                 number(threshold)
             ),
             How::Top(_) => format!("Apart from stops, all {of} occur once.\n"),
@@ -365,12 +372,7 @@ fn advice(
         };
     }
     let mut text = String::new();
-    if let Some(stopped) = stopped {
-        text.push_str(&format!(
-            "{} became stops.\n",
-            counted(stopped, "proposed label", "proposed labels")
-        ));
-    } else if counts.proposed > 0 {
+    if stopped.is_none() && counts.proposed > 0 {
         text.push_str(&format!(
             "Review the proposals: cento labels review {output}\n"
         ));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use cento_file::PrivateFolder;
 use cento_find::{CorpusPages, Findings};
-use cento_report::format::{counted, number};
+use cento_report::format::{counted, number, plural};
 use cento_report::{EvidenceHead, ReportCell, ReportTable, evidence_end};
 use cento_scan::{
     EvidenceMethod, SiteEvidence, evidence_file_names, evidence_head, evidence_sites,
@@ -66,6 +66,8 @@ pub(crate) struct ComparedInputs<'a> {
     pub(crate) against: &'a [String],
     /// The fewest bytes of a chunk.
     pub(crate) min_length: u64,
+    /// Pages of the corpus that were searched, without those of the owner.
+    pub(crate) searched: u64,
     /// The domains whose pages were ignored.
     pub(crate) own: &'a [String],
 }
@@ -95,16 +97,17 @@ pub(crate) fn method(
     let mut sentences = vec![
         match reproducible.time() {
             Some(millis) => format!(
-                "Compared on {} (UTC) with cento {version}.",
+                "Written on {} (UTC) by cento {version}.",
                 cento_text::date::render(millis)
             ),
-            None => format!("Compared with cento {version}."),
+            None => format!("Written by cento {version}."),
         },
         format!(
-            "{} from {} ({}) were compared with {} (the reference texts: {}).",
-            counted(u64::from(compared.corpus.kept()), "page", "pages"),
+            "{} from {} ({}) {} compared with {} (the reference texts: {}).",
+            counted(compared.searched, "page", "pages"),
             counted(names.len() as u64, "input", "inputs"),
             shown.join(", "),
+            plural(compared.searched, "was", "were"),
             counted(u64::from(compared.originals.kept()), "reference text", "reference texts"),
             against.join(", "),
         ),

@@ -19,7 +19,7 @@ use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print_as, say, shortened, size};
 use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
-use crate::wrong_path::check_no_corpus;
+use crate::wrong_path::{check_no_address, check_no_corpus};
 
 /// Make a corpus from archives, folders and tables
 ///
@@ -123,6 +123,7 @@ impl IndexRequest<'_> {
     /// Validates the settings and finds the inputs.
     pub(crate) fn resolve(&self) -> Result<ResolvedIndex, CommandError> {
         check_no_corpus(self.inputs)?;
+        check_no_address(self.corpus)?;
         let added_to = self.add.then_some(self.corpus);
         let parameters = self
             .reading

@@ -188,11 +188,20 @@ impl Lines {
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
     let is_number =
-        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "–-".contains(c));
+        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "–-<>".contains(c));
     aligned(&heading, rows, |column| {
         let mut cells = rows.iter().filter_map(|row| row.get(column));
         column > 0 && cells.all(is_number)
     })
+}
+
+/// Like [`table`], with the number of rows that are not shown, of `all`.
+pub(crate) fn table_of(heading: &[&str], rows: &[Vec<String>], all: u64) -> String {
+    let more = all.saturating_sub(rows.len() as u64);
+    match (more, rows.is_empty()) {
+        (0, _) | (_, true) => table(heading, rows),
+        _ => format!("{}  and {} more\n", table(heading, rows), number(more)),
+    }
 }
 
 /// How the cells of a table of findings are shown.

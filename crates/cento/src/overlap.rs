@@ -8,6 +8,7 @@ use cento_find::overlap::{
     COMMON, OverlapParams, OverlapSummary, PAIRS, REPLICAS, SERVERS, Unit, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
+use cento_report::format::percent;
 use cento_scan::Analysis;
 use cento_scan::analyses::overlap::{Pages, Servers, ignored};
 use cento_scan::analyses::replication::Replication;
@@ -275,7 +276,7 @@ fn strongest(table: &Path, top: usize, one: &str) -> Result<String, CommandError
     } else {
         ("server", "server_share")
     };
-    let mut text = format!("\n  {:>7}  {:>9}  {one}\n", "share", "chunks");
+    let mut text = format!("\n  {:>8}  {:>9}  {one}\n", "share", "chunks");
     let mut shown = 0;
     for batch in read_table(table)? {
         let batch = batch?;
@@ -295,15 +296,15 @@ fn strongest(table: &Path, top: usize, one: &str) -> Result<String, CommandError
                 (name, share, total.as_str()),
                 ("of", "of_share", "of_chunks"),
             ] {
-                let percent = format!("{:.1} %", 100.0 * ratio(share));
+                let percent = percent(ratio(share));
                 let total = number(whole(total));
                 text.push_str(&format!(
-                    "  {percent:>7}  {total:>9}  {}\n",
+                    "  {percent:>8}  {total:>9}  {}\n",
                     clean(word(column))
                 ));
             }
             text.push_str(&format!(
-                "  {:>7}  {:>9}  shared\n",
+                "  {:>8}  {:>9}  shared\n",
                 "",
                 number(whole("chunks"))
             ));

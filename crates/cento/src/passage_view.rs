@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use cento_align::{Fold, differing_words};
 use cento_figure::csv_cell;
+use cento_find::precedence::precise_date;
 use cento_report::ComparedPiece;
 use cento_report::escape;
 use cento_report::format::{counted, percent};
@@ -133,7 +134,7 @@ impl ShownPassage {
                 }
             }
             let date = date.as_deref().map_or(String::new(), |date| {
-                format!("<date when=\"{}\"/>", escape(date))
+                format!("<date when=\"{}\"/>", escape(precise_date(date)))
             });
             let _ = writeln!(
                 text,

@@ -12,11 +12,12 @@ use cento_find::passages::{
     CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, ListedPair, PASSAGES_TABLE,
     PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
 };
+use cento_find::precedence::{DatedBy, shown_day};
 use cento_find::{CorpusPages, Findings, PageOrigins};
 use cento_read::{Format, Settings};
 use cento_report::format::{counted, percent};
 use cento_scan::Analysis;
-use cento_scan::analyses::passages::{Passages, direction, passage_texts, spread};
+use cento_scan::analyses::passages::{Passages, direction, first_pages, passage_texts, spread};
 use cento_scan::select::first;
 use clap::{Args, ValueEnum};
 
@@ -597,8 +598,10 @@ fn cluster_text(
     let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
     let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top.rows())?;
     if !rows.is_empty() {
+        let firsts = first_pages(joined, rows.len())?;
+        // Which date it is, is not in the table for all of them: a publication date may be a year.
         let day = |date: &Option<String>| match date {
-            Some(date) => date.split('T').next().unwrap_or_default().to_owned(),
+            Some(date) => shown_day(date, DatedBy::Published.name()).to_owned(),
             None => "–".to_owned(),
         };
         let cells: Vec<Vec<String>> = rows
@@ -612,7 +615,10 @@ fn cluster_text(
                     percent(row.identical),
                     day(&row.first_date),
                     day(&row.last_date),
-                    shortened(&row.first, 60),
+                    match firsts.get(&row.cluster) {
+                        Some(page) => shortened(page, 60),
+                        None => "unknown".to_owned(),
+                    },
                 ]
             })
             .collect();
@@ -622,9 +628,9 @@ fn cluster_text(
             "sites",
             "words",
             "identical",
-            "first",
-            "last",
-            "first page",
+            "first date",
+            "last date",
+            "earliest page",
         ];
         text.push('\n');
         text.push_str(&table(&heading, &cells));

@@ -10,7 +10,7 @@ use cento_find::copies::CopiesScheme;
 use cento_find::phrases::{
     ForeignBy, PHRASES_TABLE, PhrasesParams, PhrasesSummary, SITES_TABLE, SiteKind,
 };
-use cento_report::format::counted;
+use cento_report::format::{counted, percent};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::select::{first, first_that};
@@ -23,7 +23,7 @@ use crate::command_error::CommandError;
 use crate::command_line::refuse;
 use crate::corpus_input::CorpusArguments;
 use crate::figures::FigureArguments;
-use crate::output::{Lines, number, print, shortened, table};
+use crate::output::{Lines, number, print, shortened, table_of};
 use crate::terminal::sentences;
 use crate::top::TopArguments;
 
@@ -291,9 +291,10 @@ fn summary(
                 ]
             })
             .collect();
-        text.push_str(&table(
+        text.push_str(&table_of(
             &["most popular phrases", "pages", "sites", "for example"],
             &cells,
+            counts.phrases,
         ));
     }
     let flagged = first_that(findings.rows(SITES_TABLE)?, top, |row| row.flagged)?;
@@ -307,13 +308,13 @@ fn summary(
                     format!("{:.1}", row.mean),
                     format!("{:.1}", row.deviation),
                     match row.originality {
-                        Some(originality) => format!("{:.0}%", 100.0 * originality),
+                        Some(originality) => percent(originality),
                         None => "–".to_owned(),
                     },
                 ]
             })
             .collect();
-        text.push_str(&table(
+        text.push_str(&table_of(
             &[
                 "largest flagged sites",
                 "pages",
@@ -322,6 +323,7 @@ fn summary(
                 "original",
             ],
             &cells,
+            counts.flagged,
         ));
     }
     text.push_str(&sentences(&advice(params, &counts)));

@@ -14,7 +14,7 @@ use cento_query::{
     Answer, IndexResources, MatchRow, PageMatch, QueryIndex, QuerySettings, UpdatedIndex, update,
 };
 use cento_read::{Format, Settings};
-use cento_report::format::{counted, percent, plural};
+use cento_report::format::{counted, part_of, percent, plural};
 use cento_store::{Build, Corpus, Parameters, Projection, pages, projection};
 use cento_text::url::PageUrl;
 use clap::Args;
@@ -460,7 +460,14 @@ fn text(query: &NamedQuery, answer: &Answer, index: &QueryIndex) -> String {
         text.push_str("  too few words for a fingerprint, so nothing can be found\n");
         return text;
     }
-    let pages = counted(u64::from(index.pages()), "page", "pages");
+    // A page is not compared with itself.
+    let pages = match query.source {
+        QuerySource::Page(_) => {
+            let others = u64::from(index.pages()).saturating_sub(1);
+            counted(others, "other page", "other pages")
+        }
+        QuerySource::Text => counted(u64::from(index.pages()), "page", "pages"),
+    };
     if answer.pages == 0 {
         text.push_str(&format!("  none of {pages} shares enough text with it\n"));
         return text;
@@ -523,11 +530,7 @@ fn match_text(query: &NamedQuery, page: &PageMatch) -> String {
 
 /// Formats the share of shared fingerprints. Only all of them are 100 %, and none is 0 %.
 fn share(shared: u32, all: u32) -> String {
-    match percent(f64::from(shared) / f64::from(all.max(1))).as_str() {
-        "0.0 %" if shared > 0 => "less than 0.1 %".to_owned(),
-        "100.0 %" if shared < all => "99.9 %".to_owned(),
-        share => share.to_owned(),
-    }
+    part_of(shared.into(), all.into())
 }
 
 /// Quotes the beginning of a text on one line.

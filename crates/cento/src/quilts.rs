@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cento_find::precedence::date_relation;
 use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, sample};
 use cento_find::{Findings, read_table, row_values};
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::quilts::Quilts;
 use cento_scan::analyses::sweep::Sweeps;
@@ -20,7 +21,7 @@ use crate::command_error::CommandError;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::files::write_file;
-use crate::output::{Lines, clean, number, print, print_as, table};
+use crate::output::{Lines, clean, number, print, print_as, table, table_of};
 use crate::sample::SampleArguments;
 use crate::top::TopArguments;
 
@@ -256,9 +257,8 @@ fn text_of(value: &Value) -> String {
 }
 
 fn percent(value: &Value) -> String {
-    value
-        .as_f64()
-        .map_or("–".to_owned(), |share| format!("{:.0}%", 100.0 * share))
+    let share = value.as_f64();
+    share.map_or("–".to_owned(), cento_report::format::percent)
 }
 
 /// Renders a quilt as text.
@@ -301,12 +301,12 @@ fn described(quilt: &Value) -> String {
             false => format!(" ({})", about.join(", ")),
         };
         text.push_str(&format!(
-            "  {share:>5}  {}{about}\n",
+            "  {share:>8}  {}{about}\n",
             text_of(&patch["source"])
         ));
     }
     if patches.len() > 10 {
-        text.push_str(&format!("         and {} more\n", patches.len() - 10));
+        text.push_str(&format!("            and {} more\n", patches.len() - 10));
     }
     text
 }
@@ -318,9 +318,14 @@ fn summary(
 ) -> Result<String, CommandError> {
     let counts: QuiltsSummary = findings.summary()?;
     let mut text = format!(
-        "{} of {} pages are quilted (k={}, m={}, c={}, theta={})\n",
+        "{} of {} {} quilted (k={}, m={}, c={}, theta={})\n",
         number(counts.quilts),
-        number(counts.pages),
+        counted(counts.pages, "page", "pages"),
+        if counts.pages == 1 || counts.quilts == 1 {
+            "is"
+        } else {
+            "are"
+        },
         arguments.k,
         arguments.m,
         arguments.c,
@@ -338,7 +343,7 @@ fn summary(
             format!("{mean:.2}"),
             format!("per quilt on average, {kind}"),
         );
-        let dated = counts.earlier_sources + counts.later_sources + counts.same_dates;
+        let dated = counts.earlier_sources + counts.later_sources;
         lines.add_with(
             "earlier sources",
             number(counts.earlier_sources),
@@ -379,7 +384,7 @@ fn summary(
         lines.add_with("no server", number(counts.of_no_server), note);
     }
     text.push_str(&lines.render());
-    text.push_str(&largest(findings, arguments.top.rows())?);
+    text.push_str(&largest(findings, arguments.top.rows(), counts.quilts)?);
     if counts.quilts == 0 {
         text.push_str(match counts.patchy {
             0 if counts.patch_grams == 0 => "No gram is on 2 to M pages.\n",
@@ -392,7 +397,7 @@ fn summary(
 }
 
 /// Renders the quilts with the most sources.
-fn largest(findings: &Findings, top: usize) -> Result<String, CommandError> {
+fn largest(findings: &Findings, top: usize, all: u64) -> Result<String, CommandError> {
     let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
     let shorten = |rows: &mut Vec<(u64, Vec<String>)>| {
         // The sort is stable: ties are kept in corpus order.
@@ -422,7 +427,7 @@ fn largest(findings: &Findings, top: usize) -> Result<String, CommandError> {
         return Ok(String::new());
     }
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, cells)| cells).collect();
-    Ok(table(
+    Ok(table_of(
         &[
             "quilts with the most sources",
             "sources",
@@ -430,6 +435,7 @@ fn largest(findings: &Findings, top: usize) -> Result<String, CommandError> {
             "attributed",
         ],
         &rows,
+        all,
     ))
 }
 

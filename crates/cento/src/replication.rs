@@ -2,16 +2,13 @@
 
 use cento_find::Findings;
 use cento_find::overlap::{COLLECTIONS, ReplicationSummary};
+use cento_report::format::percent;
 use cento_scan::analyses::replication::{bar, bounded, by_notion, notion};
 use cento_scan::select::first;
 
 use crate::command_error::CommandError;
 use crate::corpus_input::OpenedCorpus;
 use crate::output::{Lines, clean, number, size, table};
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
 
 pub(crate) fn text(
     corpus: &OpenedCorpus,
@@ -65,12 +62,7 @@ pub(crate) fn text(
     }
     if summary.collections > 0 {
         text.push('\n');
-        let heading = [
-            "collections on several servers",
-            "servers",
-            "pages",
-            "replicas",
-        ];
+        let heading = ["collections on several hosts", "hosts", "pages", "replicas"];
         text.push_str(&table(&heading, &collections(findings, top)?));
         let more = summary.collections.saturating_sub(top as u64);
         if more > 0 {

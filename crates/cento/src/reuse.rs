@@ -248,10 +248,14 @@ fn text(
     let mean = summary.page_fingerprints as f64 / pages.max(1) as f64;
     let remark = format!("{}, {mean:.1} a page", params.scheme);
     lines.add_with("fingerprints", number(summary.fingerprints), remark);
-    lines.add_with("", number(summary.shared_fingerprints), "on several pages");
+    lines.add_with(
+        "",
+        number(summary.shared_fingerprints),
+        "on several distinct pages",
+    );
     if summary.ignored > 0 {
         let remark = format!(
-            "ignored: on more than {} pages, see the table {}",
+            "ignored: on more than {} distinct pages, see the table {}",
             number(summary.max_pages),
             IGNORED.as_str()
         );

@@ -100,6 +100,20 @@ pub(crate) fn check_no_corpus(inputs: &[String]) -> Result<(), CommandError> {
     }
 }
 
+/// An address where the folder of a corpus is expected: it would become a folder called `s3:`.
+pub(crate) fn check_no_address(corpus: &Path) -> Result<(), CommandError> {
+    let name = corpus.to_string_lossy();
+    match name.split_once("://") {
+        Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            Err(CommandError::usage(
+                format!("{name} is an address, and a corpus is a folder"),
+                "name a folder of this machine, or one that is mounted",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// An input that does not exist.
 pub(crate) fn missing_input(name: &str) -> Option<CommandError> {
     let names = similar(Path::new(name));

@@ -13,7 +13,12 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use serde_json::{Value, json};
 use support::{Sandbox, contents};
 
@@ -128,6 +133,75 @@ const ANALYSES: [&str; 11] = [
 
 const LIMITS: [&str; 4] = ["--memory", "32M", "--threads", "2"];
 
+/// Near-duplicates that are made against the search for them.
+fn near_duplicate(kind: &str, number: usize) -> String {
+    const BYTES: usize = 4_000;
+    match kind {
+        // Each resembles its neighbours, and those theirs, so that there is no clear group.
+        "chain" => words(10 * number, BYTES, " "),
+        // All share half of their text: no two are duplicates, all are candidates.
+        "halves" => {
+            words(0, BYTES / 2, " ") + "\n\n" + &words(1_000 * (number + 1), BYTES / 2, " ")
+        }
+        // One text in which every page has other words replaced, at the edge of the threshold.
+        _ => {
+            let text = words(0, BYTES, " ");
+            let changed = |(at, word): (usize, &str)| match (at * 7 + number * 13) % 50 {
+                0 => format!("r{number}x{at} "),
+                _ => format!("{word} "),
+            };
+            text.split(' ').enumerate().map(changed).collect()
+        }
+    }
+}
+
+/// The rows that the analyses of a corpus have read and written, by analysis.
+fn rows_of(sandbox: &Sandbox) -> BTreeMap<String, u64> {
+    let mut work = BTreeMap::new();
+    for (name, bytes) in contents(&sandbox.path("c.cento")) {
+        let Some(analysis) = name.strip_prefix("findings/") else {
+            continue;
+        };
+        if name.ends_with("/run.json") {
+            let record: Value = serde_json::from_slice(&bytes).unwrap();
+            let analysis = analysis.split('/').next().unwrap_or_default();
+            let rows: &mut u64 = work.entry(analysis.to_owned()).or_default();
+            for stage in record["report"]["stages"].as_array().unwrap() {
+                let number = |name: &str| stage[name].as_u64().unwrap_or(0);
+                *rows += number("rows_in") + number("rows_out");
+            }
+        }
+    }
+    work
+}
+
+#[test]
+fn the_work_on_near_duplicates_grows_with_their_number_and_not_faster() {
+    for kind in ["chain", "halves", "replaced words"] {
+        let [few, many] = [60, 60 * LONGER].map(|pages| {
+            let sandbox = Sandbox::new();
+            let lines = (0..pages).map(|number| {
+                let url = format!("http://host{}.example/{number}", number % 29);
+                let text = near_duplicate(kind, number);
+                format!("{}\n", json!({ "url": url, "text": text }))
+            });
+            sandbox.write("pages.jsonl", lines.collect::<String>());
+            sandbox.succeed(&["index", "pages.jsonl", "-o", "c.cento"]);
+            sandbox.succeed(&["copies", "c.cento"]);
+            sandbox.succeed(&["quilts", "c.cento"]);
+            sandbox.succeed(&["discover", "c.cento", "--more-than", "1", "-o", "c.labels"]);
+            rows_of(&sandbox)
+        });
+        for analysis in ["copies", "quilts", "discover"] {
+            let (before, after) = (few[analysis], many[analysis]);
+            assert!(
+                after <= 2 * LONGER as u64 * before + 10_000,
+                "{kind}, {analysis}: {before} rows become {after}"
+            );
+        }
+    }
+}
+
 /// Runs every command on pages of a kind. Returns the work of each analysis and the bytes of its
 /// tables.
 fn run(kind: &str, bytes: usize) -> BTreeMap<String, (u64, u64)> {
@@ -201,6 +275,23 @@ fn the_work_of_every_analysis_grows_with_the_text_and_not_faster() {
     }
 }
 
+/// A Parquet table of these texts, all in one page.
+fn table(texts: &[&str], dictionary: bool) -> Vec<u8> {
+    let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+    let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(dictionary)
+        .set_dictionary_page_size_limit(64 << 20)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
 #[test]
 fn a_compressed_bomb_is_rejected_within_the_memory_of_a_page() {
     use std::io::Write;
@@ -209,6 +300,14 @@ fn a_compressed_bomb_is_rejected_within_the_memory_of_a_page() {
     for _ in 0..256 {
         bomb.write_all(&vec![b'a'; 1 << 20]).unwrap();
     }
+    // A table with one page that expands to 240 MiB, and one of a long text that a dictionary
+    // shares among many rows.
+    sandbox.write(
+        "tables/large.parquet",
+        table(&["spam ".repeat(48 << 20).as_str()], false),
+    );
+    let long = "spam ".repeat(600_000);
+    sandbox.write("tables/shared.parquet", table(&[long.as_str(); 64], true));
     // Packed twice: the outer member is small, too.
     let once = bomb.finish().unwrap();
     let mut twice = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -217,6 +316,9 @@ fn a_compressed_bomb_is_rejected_within_the_memory_of_a_page() {
     sandbox.write("pages/twice.html.gz", twice.finish().unwrap());
     sandbox.write("pages/fine.txt", "A page that is kept.");
     let index = ["index", "pages", "-o", "c.cento", "--max-page", "4M"];
+    let peak = sandbox.peak_memory(&[&index[..], &LIMITS].concat());
+    assert!(peak < (32 + 128 + 24) * MIB, "{} MiB", peak / MIB);
+    let index = ["index", "tables", "-o", "t.cento", "--max-page", "4M"];
     let peak = sandbox.peak_memory(&[&index[..], &LIMITS].concat());
     assert!(peak < (32 + 128 + 24) * MIB, "{} MiB", peak / MIB);
     let text = fs::read_to_string(sandbox.path("c.cento/manifest.json")).unwrap();

@@ -450,14 +450,14 @@ fn evidence_has_a_page_for_each_site_with_dates_hashes_and_neutral_words() {
         "The page links neither to the reference text nor to its domain.",
         "SHA-1 of the payload",
         "sha1:",
-        "Compared with cento ",
+        "Written by cento ",
         "cento detect c.cento --against mine.jsonl --evidence letters --reproducible",
         "&lt;script&gt;",
         "loads nothing from the network",
     ] {
         assert!(page.contains(expected), "{expected}\n{page}");
     }
-    assert!(!page.contains("<script") && !page.contains("Compared on "));
+    assert!(!page.contains("<script") && !page.contains("Written on "));
     for accusation in ["copied from", "stole", "plagiar", "thief"] {
         assert!(!page.to_lowercase().contains(accusation), "{accusation}");
     }
@@ -511,7 +511,7 @@ fn evidence_has_a_page_for_each_site_with_dates_hashes_and_neutral_words() {
     // With the time.
     std::fs::remove_dir_all(sandbox.path("letters")).unwrap_or_default();
     sandbox.succeed(&detect);
-    assert!(read("letters/copy.example.html").contains("Compared on 2"));
+    assert!(read("letters/copy.example.html").contains("Written on 2"));
     // The report shows the same pages.
     sandbox.succeed(&["report", "c.cento"]);
     let report = read("c.cento/report.html");

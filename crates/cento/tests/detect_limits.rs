@@ -155,7 +155,7 @@ fn a_scan_reports_a_blog_that_is_copied_to_every_sixth_site() {
     ]);
     assert!(!said.contains("labels is on any page"), "{said}");
     assert!(
-        said.contains("48 of 288 pages (16.7 %) have copied chunks"),
+        said.contains("48 of 288 pages (16.7 %) have repeated chunks"),
         "{said}"
     );
     assert!(said.contains("including 12 whole sites"), "{said}");

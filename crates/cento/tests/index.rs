@@ -41,6 +41,17 @@ fn a_folder_is_indexed() {
 }
 
 #[test]
+fn a_corpus_is_not_made_at_an_address() {
+    let sandbox = folder();
+    for verb in ["index", "scan"] {
+        let printed = sandbox.run(&[verb, "docs", "-o", "s3://bucket/docs.cento"]);
+        let error = "error: s3://bucket/docs.cento is an address, and a corpus is a folder";
+        assert!(printed.contains(error), "{printed}");
+    }
+    assert!(!sandbox.path("s3:").exists());
+}
+
+#[test]
 fn files_that_are_not_text_are_ignored() {
     let sandbox = Sandbox::new();
     sandbox
@@ -146,7 +157,7 @@ fn why_main_reads_inputs_as_they_were_indexed() {
         "http://a.example/docs/animals/otters.html",
     ] {
         let output = sandbox.succeed(&["cat", "a.cento", "--url", url, "--why-main"]);
-        assert!(output.contains("rule: outside the article\n"), "{output}");
+        assert!(output.contains("rule: consent dialogue\n"), "{output}");
     }
 }
 

@@ -116,7 +116,7 @@ fn invalid_parameters_are_refused_with_a_hint() {
     assert!(refused(&["--foreign", "planet"]).contains("domain, host, ip, none"));
     let empty = refused(&[]);
     assert!(
-        empty.contains("0 of 1 pages are quilted (k=5, m=50, c=4, theta=0.5)"),
+        empty.contains("0 of 1 page is quilted (k=5, m=50, c=4, theta=0.5)"),
         "{empty}"
     );
     assert!(empty.contains("No gram is on 2 to M pages"), "{empty}");

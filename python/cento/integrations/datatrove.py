@@ -17,6 +17,7 @@ from datatrove.data import Document
 from datatrove.pipeline.filters.base_filter import BaseFilter
 
 import cento
+from cento.integrations._threshold import Threshold
 
 
 class LabelFilter(BaseFilter):
@@ -33,12 +34,12 @@ class LabelFilter(BaseFilter):
     ) -> None:
         super().__init__(exclusion_writer)
         self.detector = cento.Detector(labels)
-        self.threshold = threshold
+        self.threshold = Threshold(threshold)
 
     def filter(self, doc: Document) -> Union[bool, Tuple[bool, str]]:
         """Returns whether a document is kept, and the reason if it is not."""
         verdict = self.detector.check(doc.text)
         doc.metadata["cento_contains"] = verdict.contains
-        if verdict.contains is not None and verdict.contains >= self.threshold:
+        if self.threshold.reached_by(verdict.contains):
             return False, "cento_labels"
         return True

@@ -9,9 +9,11 @@ In ``settings.py``::
     CENTO_THRESHOLD = 0.5                # drop pages with at least this share of labels [default]
     CENTO_ACTION = "drop"                # or "tag": keep all, with a field `cento` [default: drop]
 
-A tag is a dict with the fields of :class:`cento.Verdict` except the places of the labels. An item
-without the field, or with nothing but boilerplate in it, is kept. The numbers of pages that were
-checked and that were copied are in Scrapy's statistics, as ``cento/checked`` and ``cento/copied``.
+The field is a string, such as ``response.text``. A tag is a dict with the fields of
+:class:`cento.Verdict` except the places of the labels; a class of items needs a field ``cento`` for
+it. An item without the field, with anything but a string in it, or with nothing but boilerplate is
+kept. The numbers of pages that were checked, that were copied, and of items without such a string
+are in Scrapy's statistics, as ``cento/checked``, ``cento/copied`` and ``cento/unchecked``.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem, NotConfigured
 
 import cento
+from cento.integrations._threshold import Threshold
 
 
 class CopiedPages:
@@ -41,7 +44,10 @@ class CopiedPages:
         self.detector = cento.Detector(labels)
         self.field = field
         self.html = html
-        self.threshold = threshold
+        try:
+            self.threshold = Threshold(threshold)
+        except cento.UsageError as error:
+            raise NotConfigured(f"CENTO_THRESHOLD: {error}") from None
         self.action = action
         self.stats = stats
 
@@ -66,16 +72,22 @@ class CopiedPages:
         adapter = ItemAdapter(item)
         page = adapter.get(self.field)
         if not isinstance(page, str):
+            # Such as `response.body`, whose character set only the response knows.
+            self._count("cento/unchecked")
             return item
         verdict = self.detector.check(page, html=self.html)
         self._count("cento/checked")
-        copied = verdict.contains is not None and verdict.contains >= self.threshold
+        copied = self.threshold.reached_by(verdict.contains)
         if copied:
             self._count("cento/copied")
         if self.action == "tag":
             tag: Dict[str, Any] = verdict._asdict()
             del tag["found"]
-            adapter["cento"] = {**tag, "copied": copied}
+            try:
+                adapter["cento"] = {**tag, "copied": copied}
+            except KeyError:
+                name = type(item).__name__
+                raise KeyError(f"CENTO_ACTION is tag, and {name} has no field `cento`") from None
         elif copied:
             raise DropItem(
                 f"{verdict.matched} of {verdict.chunks - verdict.stopped} chunks are labels"

@@ -33,7 +33,7 @@ use super::exact::comparable;
 use super::near::Gates;
 use super::params::CopiesParams;
 use super::stage_names::{shuffle, stage, state};
-use crate::numbers::Numbers;
+use crate::numbers::{Numbers, UNSET};
 
 /// The most pages of a bucket that are compared with each other.
 pub(super) const LEAF: usize = 128;
@@ -57,12 +57,14 @@ pub(super) const CHANGES: &str = "changes";
 /// The counter of pages that were not compared with all their candidates.
 pub(super) const PAGES_CROWDED: &str = "pages crowded";
 
-/// Sets a flag of a page in a state of numbers, replacing its former value.
+/// Sets a flag of a page in a state of numbers, replacing that of an earlier round.
 ///
-/// [`Numbers`] keeps the smaller of two numbers of a page, so each new number is smaller than the
-/// one before; its lowest bit is the inverted flag.
-pub(super) fn set_flag(numbers: &Numbers, page: u32, flag: bool) {
-    let fresh = (numbers.get(page) >> 1).saturating_sub(1);
+/// [`Numbers`] keeps the smaller of two numbers of a page, so that of a later round is smaller; its
+/// lowest bit is the inverted flag. The number depends on the round and not on the former number,
+/// which a task on another machine does not know: a stage that reads a state and writes to it sends
+/// all of it.
+pub(super) fn set_flag(numbers: &Numbers, page: u32, round: u16, flag: bool) {
+    let fresh = (UNSET >> 1) - 1 - u32::from(round);
     numbers.set(page, fresh << 1 | u32::from(!flag));
 }
 
@@ -106,7 +108,8 @@ pub(super) fn register(registry: &mut Registry, params: &CopiesParams) {
         let mut edges = context.shuffle::<NearEdge>(shuffle::EDGES)?;
         while let Some(group) = groups.next_group()? {
             for edge in group {
-                edges.push(edge)?;
+                let round = edge.round + 1;
+                edges.push(NearEdge { round, ..edge })?;
             }
         }
         Ok(())
@@ -337,7 +340,8 @@ fn choose(
         if crowded || (!later.is_empty() && exhausted) {
             context.count(PAGES_CROWDED, 1);
         }
-        set_flag(&sated, page.page, exhausted || later.len() >= MOST_UNLIKE);
+        let is_sated = exhausted || later.len() >= MOST_UNLIKE;
+        set_flag(&sated, page.page, round, is_sated);
     }
     Ok(())
 }
@@ -370,11 +374,29 @@ mod tests {
     fn the_last_value_of_a_flag_counts() {
         let numbers = Numbers::create(&json!({ "pages": 3 })).unwrap();
         assert!(!flag(&numbers, 1));
-        for value in [true, false, false, true, true, false] {
-            set_flag(&numbers, 1, value);
+        for (round, value) in [true, false, false, true, true, false]
+            .into_iter()
+            .enumerate()
+        {
+            set_flag(&numbers, 1, round as u16, value);
             assert_eq!(flag(&numbers, 1), value);
         }
         assert!(!flag(&numbers, 2));
+    }
+
+    /// On a cluster, a task begins with an empty state, and what it has written is merged.
+    #[test]
+    fn the_last_value_of_a_flag_counts_if_tasks_do_not_know_the_former_one() {
+        let parameters = json!({ "pages": 2 });
+        let merged = Numbers::create(&parameters).unwrap();
+        for (round, value) in [true, false, true, true, false].into_iter().enumerate() {
+            let of_task = Numbers::sparse(&parameters).unwrap();
+            set_flag(&of_task, 1, round as u16, value);
+            let mut written = Vec::new();
+            of_task.write(&mut written).unwrap();
+            merged.absorb(&mut written.as_slice()).unwrap();
+            assert_eq!(flag(&merged, 1), value, "round {round}");
+        }
     }
 
     #[test]

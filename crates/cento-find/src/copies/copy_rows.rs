@@ -326,16 +326,17 @@ pub(super) struct NearEdge {
     pub(super) of: RankedPage,
     /// The bits of an `f32`; zero if it was not verified.
     pub(super) resemblance: u32,
-    unused: u32,
+    /// The round in which it is known.
+    pub(super) round: u32,
 }
 
 impl NearEdge {
-    pub(super) fn new(page: RankedPage, of: RankedPage, resemblance: f32) -> NearEdge {
+    pub(super) fn new(page: RankedPage, of: RankedPage, resemblance: f32, round: u32) -> NearEdge {
         NearEdge {
             page,
             of,
             resemblance: resemblance.to_bits(),
-            unused: 0,
+            round,
         }
     }
 }

@@ -121,7 +121,6 @@ impl Member {
 struct Evidence {
     same_path: bool,
     same_ip: bool,
-    other_ip: bool,
     same_domain: bool,
     /// Whether each of the two is earlier than the other by date: 0 or 1.
     earlier: [u64; 2],
@@ -188,7 +187,7 @@ impl<'m> ClassHosts<'m> {
             dates.min_by_key(|dates| dates.decisive().map_or(i64::MAX, |(date, _)| date))
         };
         let mut evidence = Evidence {
-            same_domain: first(one) == first(other),
+            same_domain: first(one).is_some_and(|domain| first(other) == Some(domain)),
             earlier: who_is_earlier(dates(one)?, dates(other)?),
             ..Evidence::default()
         };
@@ -201,9 +200,7 @@ impl<'m> ClassHosts<'m> {
             .collect();
         for ip in other.iter().filter_map(|member| member.ip.as_deref()) {
             evidence.same_ip |= ips.contains(ip);
-            evidence.other_ip |= !ips.is_empty();
         }
-        evidence.other_ip &= !evidence.same_ip;
         Some(evidence)
     }
 
@@ -422,7 +419,6 @@ struct SharedHosts {
     pages: u64,
     same_paths: u64,
     shared_ip: bool,
-    other_ip: bool,
     same_domain: bool,
     earlier: [u64; 2],
     host_pages: u64,
@@ -430,15 +426,14 @@ struct SharedHosts {
 
 impl SharedHosts {
     /// Whether the two hosts are names of one server. Most of the smaller one must be on the other,
-    /// with the same text at the same paths. In addition they must have an IP address in common; or
-    /// have enough such pages, and not differ in both address and domain.
+    /// with the same text at the same paths. In addition they must have an IP address in common, or
+    /// be in one domain and have enough such pages. Two domains whose addresses are unknown may be
+    /// strangers: whoever copies a whole site copies its paths, too.
     fn is_alias(&self, of_host_pages: u64) -> bool {
         let smaller = self.host_pages.min(of_host_pages).max(1);
         let most = self.same_paths as f64 / smaller as f64 >= ALIAS_SHARE;
-        let elsewhere = self.other_ip && !self.shared_ip && !self.same_domain;
-        self.same_paths > 0
-            && most
-            && (self.shared_ip || (self.same_paths >= ALIAS_PAGES && !elsewhere))
+        let in_one_domain = self.same_domain && self.same_paths >= ALIAS_PAGES;
+        self.same_paths > 0 && most && (self.shared_ip || in_one_domain)
     }
 }
 
@@ -454,7 +449,6 @@ fn mirrors(registry: &mut Registry) {
                 shared.pages += 1;
                 shared.same_paths += u64::from(evidence.same_path);
                 shared.shared_ip |= evidence.same_ip;
-                shared.other_ip |= evidence.other_ip;
                 shared.same_domain |= evidence.same_domain;
                 shared.earlier[0] += evidence.earlier[0];
                 shared.earlier[1] += evidence.earlier[1];
@@ -577,11 +571,12 @@ mod tests {
     }
 
     #[test]
-    fn hosts_with_one_ip_or_the_same_paths_are_aliases_and_mirrors_elsewhere_are_not() {
+    fn hosts_with_one_ip_or_in_one_domain_are_aliases_and_mirrors_elsewhere_are_not() {
         let shared = SharedHosts {
             pages: 10,
             same_paths: 10,
             host_pages: 15,
+            same_domain: true,
             ..SharedHosts::default()
         };
         assert!(shared.is_alias(1000));
@@ -603,16 +598,12 @@ mod tests {
             ..shared
         };
         assert!(!little.is_alias(400));
+        // Whether their addresses are unknown or differ: another domain may be somebody else's.
         let mirror = SharedHosts {
-            other_ip: true,
+            same_domain: false,
             ..shared
         };
         assert!(!mirror.is_alias(1000));
-        let in_one_domain = SharedHosts {
-            same_domain: true,
-            ..mirror
-        };
-        assert!(in_one_domain.is_alias(1000));
     }
 
     #[test]

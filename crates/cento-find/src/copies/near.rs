@@ -175,7 +175,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, param
                 continue;
             };
             for row in group {
-                edges.push(NearEdge::new(row.place, first.place, 0.0))?;
+                edges.push(NearEdge::new(row.place, first.place, 0.0, 0))?;
             }
         }
         Ok(())

@@ -25,13 +25,14 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
         let mut known = context.shuffle::<NearEdge>(shuffle::KNOWN_EDGES)?;
         while let Some(group) = groups.next_group()? {
             let page = RankedPage::of_key(group.key()).page;
-            let mut alike = false;
+            let (mut alike, mut round) = (false, 0);
             for edge in group {
+                round = edge.round as u16;
                 // Edges lead from earlier to later pages, and earlier pages are decided already.
                 alike |= !flag(&removed, edge.of.page);
                 known.push(edge)?;
             }
-            set_flag(&removed, page, alike);
+            set_flag(&removed, page, round, alike);
         }
         Ok(())
     });

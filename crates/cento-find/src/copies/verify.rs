@@ -88,6 +88,7 @@ impl Verifier<'_> {
                         candidate.page,
                         candidate.of,
                         resemblance as f32,
+                        candidate.round,
                     ))?;
                     context.count(counter::VERIFIED, 1);
                     let left = if last_round(candidate.round as u16) {

@@ -1,29 +1,28 @@
 //! Aligns pairs of pages.
 //!
 //! Pairs are sorted by their later page and processed in batches. The texts of a batch are read in
-//! the order of the corpus, each once, and prepared for comparison, without their frames. A batch
-//! that does not fit is split.
+//! the order of the corpus, each once, and prepared for comparison, without their frames, unless
+//! they are there from an earlier batch ([`PreparedPages`]). A batch that does not fit is split.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cento_align::{Aligner, Document, Fold};
+use cento_align::{Aligner, Fold};
 use cento_flow::{Bitmap, Context, Groups, Registry, StageError};
 use serde::{Deserialize, Serialize};
 
-use super::flow_names::{counter, shuffle, stage};
+use super::flow_names::{counter, shuffle, stage, state};
 use super::frames::Frames;
 use super::params::{PairChoice, PassagesParams};
 use super::passage_rows::RankPair;
+use super::prepared::{PreparedPage, PreparedPages};
 use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW};
 use crate::overlap::page_order::PageOrder;
 
 /// The most pairs in a batch.
 const BATCH: usize = 4096;
-/// The bytes of memory that a byte of text takes while it is compared.
-pub(super) const GROWTH: u64 = 12;
 
 /// The settings of the stage.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -112,25 +111,17 @@ impl Batches<'_> {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut rows = context.wide_shuffle(shuffle::BY_B)?;
         let frames = Frames::of(context)?;
+        let kept = context.state::<PreparedPages>(state::PREPARED)?;
         while !batch.is_empty() {
             let (now, later) = batch.split_at(self.size.clamp(1, batch.len()));
-            let Some(texts) = self.load(context, now)? else {
+            let Some(pages) = self.load(context, now, &kept, &frames)? else {
                 self.size = now.len() / 2;
                 continue;
             };
-            let documents: HashMap<u32, Content<'_>> = texts
-                .iter()
-                .map(|(&page, text)| {
-                    (
-                        page,
-                        Content::new(text, frames.content(page, text), self.fold),
-                    )
-                })
-                .collect();
             for pair in now {
                 context.check()?;
                 let (a, b) = (self.order.page(pair.a), self.order.page(pair.b));
-                let (Some(later), Some(earlier)) = (documents.get(&a), documents.get(&b)) else {
+                let (Some(later), Some(earlier)) = (pages.get(&a), pages.get(&b)) else {
                     return Err("a page of a pair has no text".into());
                 };
                 let passages = self.aligner.align(&later.document, &earlier.document);
@@ -166,26 +157,38 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// Loads the texts of all pages of some pairs. None if they do not fit; the pages of a single
+    /// Loads and prepares all pages of some pairs. None if they do not fit; the pages of a single
     /// pair always do.
     fn load(
         &self,
         context: &Context<'_>,
         batch: &[RankPair],
-    ) -> Result<Option<HashMap<u32, String>>, StageError> {
+        kept: &PreparedPages,
+        frames: &Frames,
+    ) -> Result<Option<HashMap<u32, Arc<PreparedPage>>>, StageError> {
         let ranks = batch.iter().flat_map(|pair| [pair.a, pair.b]);
-        let mut pages: Vec<u32> = ranks.map(|rank| self.order.page(rank)).collect();
-        pages.sort_unstable();
-        pages.dedup();
-        let mut texts = HashMap::with_capacity(pages.len());
+        let mut numbers: Vec<u32> = ranks.map(|rank| self.order.page(rank)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut pages = HashMap::with_capacity(numbers.len());
         let mut loaded = 0;
+        numbers.retain(|&number| {
+            let page = kept.get(number);
+            loaded += page.as_ref().map_or(0, |page| page.bytes);
+            let is_missing = page.is_none();
+            pages.extend(page.map(|page| (number, page)));
+            is_missing
+        });
         // In small steps, so that few texts are read in vain if they do not fit.
-        for now in pages.chunks(256) {
-            self.source.texts(now, |page, text| {
+        for now in numbers.chunks(256) {
+            self.source.texts(now, |number, text| {
                 context.check()?;
                 loaded += text.len();
                 if loaded <= self.bytes || batch.len() == 1 {
-                    texts.insert(page, text.to_owned());
+                    let content = frames.content(number, text);
+                    let page = Arc::new(PreparedPage::new(text, content, self.fold));
+                    kept.insert(number, &page);
+                    pages.insert(number, page);
                 }
                 Ok::<_, StageError>(())
             })?;
@@ -193,25 +196,8 @@ impl Batches<'_> {
                 return Ok(None);
             }
         }
-        Ok(Some(texts))
-    }
-}
-
-/// The text of a page without its frame.
-struct Content<'t> {
-    document: Document<'t>,
-    /// Where it begins in the text of the page, in bytes and in characters.
-    begin: usize,
-    begin_char: usize,
-}
-
-impl<'t> Content<'t> {
-    fn new(text: &'t str, content: Range<usize>, fold: Fold) -> Content<'t> {
-        Content {
-            begin: content.start,
-            begin_char: text[..content.start].chars().count(),
-            document: Document::folded(&text[content], fold),
-        }
+        let fits = loaded <= self.bytes || batch.len() == 1;
+        Ok(fits.then_some(pages))
     }
 }
 

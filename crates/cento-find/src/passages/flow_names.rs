@@ -38,7 +38,7 @@ pub(super) mod state {
     /// Where the last run of common chunks begins and ends.
     pub(in super::super) const TAILS: &str = "tails";
     pub(in super::super) const TAIL_ENDS: &str = "tail ends";
-    pub(in super::super) const RESERVE: &str = "reserve";
+    pub(in super::super) const PREPARED: &str = "prepared";
 }
 
 /// Counters that the summary reads.

@@ -23,6 +23,7 @@ mod pairs;
 mod params;
 mod passage_rows;
 mod passage_tables;
+mod prepared;
 mod strip;
 #[cfg(test)]
 mod tests;
@@ -37,10 +38,9 @@ use serde_json::json;
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names;
-use crate::overlap::overlap_rows::Reserve;
 use crate::overlap::page_order::PageOrder;
 use crate::run::{Findings, Workplace};
-use alignment::{AlignmentPlan, GROWTH};
+use alignment::AlignmentPlan;
 pub use clusters::{
     APPEARANCES_TABLE, AppearanceRow, CLUSTER_ANALYSIS, CLUSTERS_TABLE, ClusterRow,
     ClustersSummary, clusters,
@@ -50,6 +50,7 @@ use pairs::Chosen;
 pub use pairs::ListedPair;
 pub use params::{FoldChoice, PairChoice, PassagesParams};
 pub use passage_tables::{PASSAGES_TABLE, PassageRow, links_to};
+use prepared::{GROWTH, PreparedPages};
 pub use strip::strip;
 
 /// The name of the analysis, and of its findings.
@@ -123,7 +124,7 @@ pub fn run(
             let order = Arc::new(PageOrder::shared(source, workplace)?);
             let flow = flow(source, params, workplace)?;
             let mut registry = Registry::new();
-            registry.state::<Reserve>(Reserve::KIND);
+            registry.state::<PreparedPages>(PreparedPages::KIND);
             pairs::register(&mut registry, source, params, &order, &Arc::new(chosen));
             alignment::register(&mut registry, source, params, &order);
             frames::register(&mut registry, source, params);
@@ -166,13 +167,15 @@ fn kinds(folder: &Path) -> Result<[u64; 3]> {
 fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) -> Result<Flow> {
     let bits = |pages: u32| (32 - pages.leading_zeros()).max(1);
     let pages = bits(source.all());
-    // A quarter of the memory for the texts of all threads and what is computed from them.
+    // An eighth of the memory for the pages that all threads are comparing and what is computed
+    // from them, and another one for pages that are kept for later.
     let threads = workplace.sharing_threads();
-    let batch_bytes = (workplace.memory / 4 / threads / GROWTH).clamp(64 << 10, 16 << 20);
-    let reserve = batch_bytes * GROWTH * threads;
+    let share = workplace.memory / 8 / GROWTH;
+    let batch_bytes = (share / threads).clamp(64 << 10, 16 << 20);
+    let prepared = json!({ "bytes": (batch_bytes * threads + share) * GROWTH, "kept": share });
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     let flow = names::with_named(Flow::new(ANALYSIS), source)
-        .state(state::RESERVE, Reserve::KIND, json!({ "bytes": reserve }))
+        .state(state::PREPARED, PreparedPages::KIND, prepared)
         .state(state::COPIES, "bitmap", bitmap)
         .shuffle(shuffle::BY_TEXT)
         .shuffle_of_numbers(shuffle::BY_PAIR, 32 + pages)
@@ -184,7 +187,7 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
         .stage(
             Stage::map(stage::TEXTS, source.page_tasks())
                 .with(json!({ "source": source.identity(), "params": params }))
-                .reserves(state::RESERVE)
+                .reserves(state::PREPARED)
                 .reserves(names::NAMED)
                 .reserves(state::COPIES)
                 .writes(shuffle::BY_TEXT),
@@ -207,7 +210,7 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
     let flow = flow.stage(
         Stage::reduce(stage::ALIGN, shuffle::BY_PAIR)
             .with(json!(AlignmentPlan { batch_bytes }))
-            .reads(state::RESERVE)
+            .reads(state::PREPARED)
             .reads(state::HEADS)
             .reads(state::TAILS)
             .reads(state::TAIL_ENDS)

@@ -24,41 +24,41 @@ use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-/// The patch grams of a page, ordered by how many pages have them.
+/// The patch grams of a page, ordered by the smallest m for which they are patch grams.
 #[derive(Default)]
 pub(super) struct GramList {
     grams: Vec<u64>,
-    /// Numbers of pages, and the end of the grams that are on this many pages.
+    /// Values of m, and the end of the grams for which each is the smallest.
     ends: Vec<(u16, usize)>,
 }
 
 impl GramList {
-    /// Appends a gram that is on `pages` pages.
-    pub(super) fn push(&mut self, gram: u64, pages: u16) {
+    /// Appends a gram that is a patch gram from this m on.
+    pub(super) fn push(&mut self, gram: u64, least_m: u16) {
         self.grams.push(gram);
         match self.ends.last_mut() {
-            Some((last, end)) if *last == pages => *end += 1,
-            _ => self.ends.push((pages, self.grams.len())),
+            Some((last, end)) if *last == least_m => *end += 1,
+            _ => self.ends.push((least_m, self.grams.len())),
         }
     }
 
-    /// The grams on at most `m` pages.
+    /// The patch grams for `m`.
     pub(super) fn within(&self, m: u32) -> &[u64] {
         let within = self
             .ends
-            .partition_point(|&(pages, _)| u32::from(pages) <= m);
+            .partition_point(|&(least, _)| u32::from(least) <= m);
         let end = within.checked_sub(1).and_then(|last| self.ends.get(last));
         let end = end.map_or(0, |&(_, end)| end);
         self.grams.get(..end).unwrap_or_default()
     }
 
-    /// Every gram with its number of pages.
-    fn with_pages(&self) -> impl Iterator<Item = (u64, u16)> {
+    /// Every gram with the smallest m for which it is a patch gram.
+    fn with_least_m(&self) -> impl Iterator<Item = (u64, u16)> {
         let mut begin = 0;
-        self.ends.iter().flat_map(move |&(pages, end)| {
+        self.ends.iter().flat_map(move |&(least_m, end)| {
             let grams = self.grams.get(begin..end).unwrap_or_default();
             begin = end;
-            grams.iter().map(move |&gram| (gram, pages))
+            grams.iter().map(move |&gram| (gram, least_m))
         })
     }
 
@@ -133,15 +133,15 @@ impl GramClasses {
         self.ranges.clear();
     }
 
-    /// Adds a gram that is on `pages` pages, of which `others` can be sources. The number of pages
-    /// never decreases from gram to gram, and `others` ascend.
-    pub(super) fn add(&mut self, gram: u64, pages: u16, others: &[u32]) {
+    /// Adds a gram that is a patch gram from this m on, and the pages that can be its sources. The
+    /// m never decreases from gram to gram, and `others` ascend.
+    pub(super) fn add(&mut self, gram: u64, least_m: u16, others: &[u32]) {
         let slot = self.slot(others);
         let class = match self.known.get(slot) {
             Some(&class) if class != FREE => class,
             _ => self.add_class(slot, others),
         };
-        self.list.push(gram, pages);
+        self.list.push(gram, least_m);
         self.classes.push(class);
     }
 
@@ -197,21 +197,22 @@ impl GramClasses {
         let entries = self.pages.len() as u64;
         let candidates = entries.min(u64::from(pages));
         self.classes.len() as u64 * 12
-            + entries * 12
-            + self.ranges.len() as u64 * 48
+            + entries * 16
+            + self.ranges.len() as u64 * 56
             + candidates * (size_of::<Candidate>() + size_of::<(u64, Reverse<usize>)>()) as u64
     }
 
-    /// The grams on at most `m` pages, each with its class.
+    /// The patch grams for `m`, each with its class.
     pub(super) fn grams(&self, m: u32) -> impl Iterator<Item = (u64, usize)> {
         let grams = self.list.within(m).iter().zip(&self.classes);
         grams.map(|(&gram, &class)| (gram, class as usize))
     }
 
-    /// Every gram with its number of pages and the pages that can be its source.
+    /// Every gram with the smallest m for which it is a patch gram, and the pages that can be its
+    /// source.
     pub(super) fn all(&self) -> impl Iterator<Item = (u64, u16, &[u32])> {
-        let grams = self.list.with_pages().zip(&self.classes);
-        grams.map(|((gram, pages), &class)| (gram, pages, self.others(class as usize)))
+        let grams = self.list.with_least_m().zip(&self.classes);
+        grams.map(|((gram, least_m), &class)| (gram, least_m, self.others(class as usize)))
     }
 
     /// For each class, whether `holds` is true for any of its pages.
@@ -227,7 +228,7 @@ impl GramClasses {
         self.pages.get(range).unwrap_or_default()
     }
 
-    /// Covers the grams on at most `m` pages by sources that each add enough of them. Of pages that
+    /// Covers the patch grams for `m` by sources that each add enough of them. Of pages that
     /// have the same patch the one with the lowest `order` is named; ties go to the lowest number.
     pub(super) fn cover(
         &self,
@@ -256,18 +257,23 @@ impl GramClasses {
             }
         }
         // The classes of each page, page by page.
-        let mut has: Vec<(u32, u32)> = Vec::new();
+        let mut has: Vec<u64> = Vec::new();
         for (class, _) in weights
             .iter()
             .enumerate()
             .filter(|(_, weight)| **weight > 0)
         {
-            has.extend(self.others(class).iter().map(|&page| (page, class as u32)));
+            let others = self.others(class).iter();
+            has.extend(others.map(|&page| u64::from(page) << 32 | class as u64));
         }
-        has.sort_unstable_by_key(|&(page, class)| u64::from(page) << 32 | u64::from(class));
+        has.sort_unstable();
         let mut candidates: Vec<Candidate> = Vec::new();
-        for (at, &(page, class)) in has.iter().enumerate() {
-            let weight = weights.get(class as usize).copied().unwrap_or(0);
+        // The candidate of each entry of `self.pages`. The pages of a class ascend there, as here.
+        let mut owners = vec![0u32; self.pages.len()];
+        let mut next: Vec<usize> = self.ranges.iter().map(|range| range.start).collect();
+        for (at, &packed) in has.iter().enumerate() {
+            let (page, class) = ((packed >> 32) as u32, packed as u32 as usize);
+            let weight = weights.get(class).copied().unwrap_or(0);
             match candidates.last_mut() {
                 Some(last) if last.page == page => {
                     last.left += weight;
@@ -279,6 +285,12 @@ impl GramClasses {
                     classes: at..at + 1,
                     lost: (0, 0),
                 }),
+            }
+            if let Some(next) = next.get_mut(class) {
+                if let Some(owner) = owners.get_mut(*next) {
+                    *owner = candidates.len() as u32 - 1;
+                }
+                *next += 1;
             }
         }
         let mut queue: BinaryHeap<(u64, Reverse<usize>)> = candidates
@@ -311,27 +323,29 @@ impl GramClasses {
             let rank = cover.sources.len() as u32;
             let classes = candidate.classes.clone();
             let mut named = (order(candidate.page), candidate.page);
-            for &(_, class) in has.get(classes).unwrap_or_default() {
-                let Some(slot) = cover.ranks.get_mut(class as usize) else {
+            for &packed in has.get(classes).unwrap_or_default() {
+                let class = packed as u32 as usize;
+                let Some(slot) = cover.ranks.get_mut(class) else {
                     continue;
                 };
                 if *slot != UNCOVERED {
                     continue;
                 }
                 *slot = rank;
-                let weight = weights.get(class as usize).copied().unwrap_or(0);
-                for page in self.others(class as usize) {
-                    let found = candidates.binary_search_by_key(page, |candidate| candidate.page);
-                    if let Some(other) = found.ok().and_then(|at| candidates.get_mut(at)) {
-                        other.left -= weight;
-                        if other.lost.0 != rank {
-                            other.lost = (rank, 0);
-                        }
-                        other.lost.1 += weight;
-                        // It has every gram that this source adds.
-                        if other.lost.1 == most {
-                            named = named.min((order(*page), *page));
-                        }
+                let weight = weights.get(class).copied().unwrap_or(0);
+                let range = self.ranges.get(class).cloned().unwrap_or(0..0);
+                for &owner in owners.get(range).unwrap_or_default() {
+                    let Some(other) = candidates.get_mut(owner as usize) else {
+                        continue;
+                    };
+                    other.left -= weight;
+                    if other.lost.0 != rank {
+                        other.lost = (rank, 0);
+                    }
+                    other.lost.1 += weight;
+                    // It has every gram that this source adds.
+                    if other.lost.1 == most {
+                        named = named.min((order(other.page), other.page));
                     }
                 }
             }

@@ -137,7 +137,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
             let mut push = |part: u16, counts: [u64; 3]| {
                 others.push(Others {
                     page,
-                    pages: 0,
+                    least_m: 0,
                     part,
                     gram: 0,
                     others: counts.map(|count| count as u32),
@@ -165,6 +165,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
             let gram = group.key();
             pages.clear();
             pages.extend(group.map(|row| row.page));
+            let least_m = level.least_m(pages.len()) as u16;
             for &page in &pages {
                 if !patchy.get(u64::from(page)) {
                     continue;
@@ -185,7 +186,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
                         .for_each(|(slot, &other)| *slot = other);
                     out.push(Others {
                         page,
-                        pages: pages.len() as u16,
+                        least_m,
                         part,
                         gram,
                         others: three,
@@ -315,8 +316,8 @@ impl PatchyPage {
 
     /// Adds a row of the page. `more` is the memory that is in use beside it.
     fn add(&mut self, context: &Context<'_>, row: Others, more: u64) -> Result<(), StageError> {
-        let (pages, part, gram, others) = (row.pages, row.part, row.gram, row.others);
-        if pages == 0 {
+        let (least_m, part, gram, others) = (row.least_m, row.part, row.gram, row.others);
+        if least_m == 0 {
             let [one, two, three] = others.map(u64::from);
             match part {
                 LINKED_ADDRESS.. => self.linked.add(part, others[0]),
@@ -325,9 +326,9 @@ impl PatchyPage {
             }
             return Ok(());
         }
-        if self.gram != Some((gram, pages)) {
+        if self.gram != Some((gram, least_m)) {
             self.close_gram()?;
-            self.gram = Some((gram, pages));
+            self.gram = Some((gram, least_m));
             let bytes = self.classes.bytes(self.pages) + more;
             if self.spilled.is_none() && !self.memory.reserve(context, bytes) {
                 self.spill(context)?;
@@ -358,11 +359,11 @@ impl PatchyPage {
 
     /// Ends the gram whose others were collected.
     fn close_gram(&mut self) -> Result<(), StageError> {
-        if let Some((gram, pages)) = self.gram.take() {
+        if let Some((gram, least_m)) = self.gram.take() {
             match &mut self.spilled {
-                None => self.classes.add(gram, pages, &self.others),
+                None => self.classes.add(gram, least_m, &self.others),
                 Some(spilled) => {
-                    let added = spilled.add(gram, pages, &self.others);
+                    let added = spilled.add(gram, least_m, &self.others);
                     added.map_err(|error| self.failed(error))?;
                 }
             }
@@ -404,7 +405,7 @@ impl PatchyPage {
         }
     }
 
-    /// The grams on at most `m` pages, each with its class.
+    /// The patch grams for `m`, each with its class.
     fn grams(&self, m: u32) -> impl Iterator<Item = (u64, usize)> {
         // One of the two is empty.
         let spilled = self.spilled.iter().flat_map(move |grams| grams.grams(m));

@@ -82,8 +82,9 @@ impl Row for CategoryCount {
 #[repr(C, packed(4))]
 pub(super) struct Others {
     pub(super) page: u32,
-    /// How many pages have the gram; 0 for a row about the page itself: its counts, or a link.
-    pub(super) pages: u16,
+    /// The smallest m for which it is a patch gram; 0 for a row about the page itself: its counts,
+    /// or a link.
+    pub(super) least_m: u16,
     pub(super) part: u16,
     pub(super) gram: u64,
     pub(super) others: [u32; 3],
@@ -100,10 +101,10 @@ impl Row for Others {
         self.page
     }
 
-    // The number of pages comes first, so that the patch grams for a smaller m precede those that a
-    // larger m adds.
+    // The patch grams for a smaller m precede those that a larger m adds. If there is one m, as in
+    // all runs but sweeps, rows arrive in this order, and sorting them only reads them.
     fn rest(&self) -> (u16, u64, u16) {
-        (self.pages, self.gram, self.part)
+        (self.least_m, self.gram, self.part)
     }
 }
 

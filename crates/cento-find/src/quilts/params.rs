@@ -159,6 +159,12 @@ impl Level {
     pub(super) fn most(&self) -> usize {
         self.ms.last().map_or(0, |&m| m as usize)
     }
+
+    /// The smallest m for which a gram on this many pages is a patch gram; 0 if there is none.
+    pub(super) fn least_m(&self, pages: usize) -> u32 {
+        let at = self.ms.partition_point(|&m| (m as usize) < pages);
+        self.ms.get(at).copied().unwrap_or(0)
+    }
 }
 
 /// Whether a page has enough patch grams: the same division as in the paper's program.

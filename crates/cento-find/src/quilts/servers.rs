@@ -254,7 +254,7 @@ fn links(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
                 if last.replace(link.page) != Some(link.page) {
                     others.push(Others {
                         page: link.page,
-                        pages: 0,
+                        least_m: 0,
                         part: link.part(),
                         gram: u64::from(target.page),
                         others: [target.page, NOBODY, NOBODY],

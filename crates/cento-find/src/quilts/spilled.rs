@@ -66,16 +66,16 @@ impl SpilledGrams {
             memory,
             _folder: folder,
         };
-        for (gram, pages, others) in classes.all() {
-            spilled.add(gram, pages, others)?;
+        for (gram, least_m, others) in classes.all() {
+            spilled.add(gram, least_m, others)?;
         }
         spilled.flush()?;
         Ok(spilled)
     }
 
     /// Adds a gram, like [`GramClasses::add`].
-    pub(super) fn add(&mut self, gram: u64, pages: u16, others: &[u32]) -> io::Result<()> {
-        self.list.push(gram, pages);
+    pub(super) fn add(&mut self, gram: u64, least_m: u16, others: &[u32]) -> io::Result<()> {
+        self.list.push(gram, least_m);
         self.entries += others.len() as u64;
         self.buffer.extend((others.len() as u32).to_le_bytes());
         for page in others {
@@ -94,7 +94,7 @@ impl SpilledGrams {
         Ok(())
     }
 
-    /// The grams on at most `m` pages; each is a class by itself.
+    /// The patch grams for `m`; each is a class by itself.
     pub(super) fn grams(&self, m: u32) -> impl Iterator<Item = (u64, usize)> {
         let grams = self.list.within(m).iter().enumerate();
         grams.map(|(at, &gram)| (gram, at))
@@ -242,7 +242,7 @@ impl SpilledGrams {
         Ok(())
     }
 
-    /// Calls `each` with the number and the other pages of every gram on at most `m` pages, until
+    /// Calls `each` with the number and the other pages of every patch gram for `m`, until
     /// it returns false.
     fn read(&self, m: u32, mut each: impl FnMut(usize, &[u32]) -> bool) -> io::Result<()> {
         let mut file = &self.file;

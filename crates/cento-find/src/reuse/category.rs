@@ -68,6 +68,11 @@ impl Threshold {
         })
     }
 
+    /// Returns the share, from 0 to 1.
+    pub fn share(self) -> f64 {
+        f64::from(self.0) / f64::from(WHOLE)
+    }
+
     /// Whether `part` of `whole` is at least this share. Nothing is a share of nothing.
     #[inline]
     pub fn is_reached(self, part: u32, whole: u32) -> bool {

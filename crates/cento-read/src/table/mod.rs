@@ -4,8 +4,10 @@
 //! into the decoded pages: a long text that a dictionary shares among a million rows is held once,
 //! not a million times.
 
+mod checked_file;
 mod column;
 mod replace;
+mod shape;
 mod table_file;
 mod thrift;
 
@@ -13,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use checked_file::{CheckedFile, PageGrowth};
 use column::{InputColumn, TableCell};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -26,12 +29,11 @@ use parquet::file::metadata::{
 use parquet::file::reader::ChunkReader;
 pub(crate) use replace::replace_texts;
 pub use table_file::{TableBatches, TableFile};
-use thrift::CheckedFile;
 
 use crate::bytes::Handle;
 use crate::reader::{RecordReader, following};
 use crate::record::{RecordBody, RecordMetadata};
-use crate::{Cause, Error, Item, Place, Record, Role, Settings, Skipped, Start};
+use crate::{Cause, Error, Item, Limits, Place, Record, Role, Settings, Skipped, Start};
 use sha1::{Digest, Sha1};
 
 /// The number of bytes of values to decode at a time.
@@ -52,6 +54,7 @@ pub(crate) struct TableReader {
     projection: ProjectionMask,
     columns: Vec<InputColumn>,
     max_page_bytes: u64,
+    growth: PageGrowth,
     /// The row group being read, and the first row after it.
     group: usize,
     group_end: u64,
@@ -91,6 +94,7 @@ impl TableReader {
             projection,
             columns,
             max_page_bytes: settings.limits.max_page_bytes,
+            growth: PageGrowth::within(&settings.limits),
             group: 0,
             group_end: 0,
             reader: None,
@@ -136,16 +140,15 @@ impl TableReader {
         let rows = (BATCH_BYTES / each.max(1)).clamp(1, BATCH_ROWS);
         let included = |leaf| self.projection.leaf_included(leaf);
         check_group(&self.file, self.metadata.metadata(), group, included)?;
+        let read = std::slice::from_ref(self.metadata.metadata().row_group(group));
+        let file = CheckedFile::new(self.file.clone(), self.growth, read);
         let reader = guarded(|| {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(
-                CheckedFile(self.file.clone()),
-                self.metadata.clone(),
-            )
-            .with_row_groups(vec![group])
-            .with_offset((self.row - begin) as usize)
-            .with_projection(self.projection.clone())
-            .with_batch_size(rows as usize)
-            .build()
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                .with_row_groups(vec![group])
+                .with_offset((self.row - begin) as usize)
+                .with_projection(self.projection.clone())
+                .with_batch_size(rows as usize)
+                .build()
         })?;
         self.reader = Some(reader);
         Ok(true)
@@ -344,15 +347,20 @@ fn checked_footer(file: &Handle) -> Result<::bytes::Bytes, ParquetError> {
 pub(crate) struct WholeTable {
     file: Handle,
     metadata: ArrowReaderMetadata,
+    growth: PageGrowth,
 }
 
 impl WholeTable {
-    pub(crate) fn open(file: Handle) -> Result<WholeTable, String> {
+    pub(crate) fn open(file: Handle, limits: &Limits) -> Result<WholeTable, String> {
         let metadata = guarded(|| {
             footer(&file)
                 .and_then(|footer| ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new()))
         })?;
-        Ok(WholeTable { file, metadata })
+        Ok(WholeTable {
+            file,
+            metadata,
+            growth: PageGrowth::within(limits),
+        })
     }
 
     /// The metadata of the table.
@@ -368,8 +376,9 @@ impl WholeTable {
         let metadata = self.metadata.metadata();
         for group in 0..metadata.num_row_groups() {
             check_group(&self.file, metadata, group, |_| true)?;
+            let read = std::slice::from_ref(metadata.row_group(group));
+            let file = CheckedFile::new(self.file.clone(), self.growth, read);
             let mut reader = guarded(|| {
-                let file = CheckedFile(self.file.clone());
                 ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                     .with_row_groups(vec![group])
                     .with_batch_size(BATCH_ROWS as usize)

@@ -15,7 +15,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::thrift::{CheckedFile, PageHeaderReader};
+use super::checked_file::{CheckedFile, PageGrowth, PageHeaderReader};
 use super::{checked_footer, guarded, lies_within};
 use crate::bytes::Handle;
 
@@ -27,12 +27,13 @@ pub struct TableFile(CheckedFile);
 impl TableFile {
     /// Opens a file.
     pub fn open(path: &Path) -> io::Result<TableFile> {
-        Ok(TableFile(CheckedFile(Handle::local(File::open(path)?)?)))
+        let file = Handle::local(File::open(path)?)?;
+        Ok(TableFile(CheckedFile::new(file, PageGrowth::ANY, &[])))
     }
 
     /// Reads the footer.
     pub fn metadata(&self, options: ArrowReaderOptions) -> Result<ArrowReaderMetadata> {
-        let CheckedFile(file) = &self.0;
+        let file = self.0.handle();
         let metadata = careful(|| {
             checked_footer(file)?;
             // Not through `self`, which takes whatever is read for a page.
@@ -52,7 +53,9 @@ impl TableFile {
         self,
         metadata: ArrowReaderMetadata,
     ) -> ParquetRecordBatchReaderBuilder<TableFile> {
-        ParquetRecordBatchReaderBuilder::new_with_metadata(self, metadata)
+        let groups = metadata.metadata().row_groups();
+        let file = CheckedFile::new(self.0.handle().clone(), PageGrowth::ANY, groups);
+        ParquetRecordBatchReaderBuilder::new_with_metadata(TableFile(file), metadata)
     }
 }
 

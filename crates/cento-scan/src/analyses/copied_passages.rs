@@ -7,7 +7,7 @@ use cento_align::{Fold, differing_words};
 use cento_find::detect::{
     COPIED_PASSAGES, COPIED_PASSAGES_TABLE, CopiedPassageRow, CopiedPassagesSummary,
 };
-use cento_find::precedence::{DatedBy, date_relation};
+use cento_find::precedence::{DatedBy, Dates, date_relation, precise_date, shown_day};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural};
 use cento_report::{
@@ -266,14 +266,35 @@ pub(crate) fn links(links: &str) -> &str {
 
 /// Names all dates of a page.
 pub(crate) fn dates(published: &Option<String>, fetched: &Option<String>) -> String {
-    let day = |date: &String| date.split('T').next().unwrap_or_default().to_owned();
-    match (published.as_ref().map(day), fetched.as_ref().map(day)) {
+    let day = |date: &Option<String>, by: DatedBy| {
+        let date = date.as_ref()?;
+        Some(shown_day(date, by.name()).to_owned())
+    };
+    let (published, fetched) = (
+        day(published, DatedBy::Published),
+        day(fetched, DatedBy::Fetched),
+    );
+    match (published, fetched) {
         (Some(published), Some(fetched)) => format!("published {published}, fetched {fetched}"),
         (Some(published), None) => format!("published {published}"),
         (None, Some(fetched)) => format!("fetched {fetched}"),
         (None, None) => "none".to_owned(),
     }
 }
+
+/// Names all dates of a page with their times.
+fn moments(published: &Option<String>, fetched: &Option<String>) -> String {
+    let published = published.as_deref().map(precise_date);
+    match (published, fetched) {
+        (Some(published), Some(fetched)) => format!("published {published}, fetched {fetched}"),
+        (Some(published), None) => format!("published {published}"),
+        (None, Some(fetched)) => format!("fetched {fetched}"),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+/// Milliseconds of a day.
+const DAY: i64 = 86_400_000;
 
 /// Says which of a page and an original is earlier, with the dates, and what the page links to.
 pub(crate) fn relation(row: &CopiedPassageRow) -> String {
@@ -282,16 +303,34 @@ pub(crate) fn relation(row: &CopiedPassageRow) -> String {
 
 /// Like [`relation`], with another name for the original.
 pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
-    let by = |published: &Option<String>| match published {
-        Some(_) => DatedBy::Published.name(),
-        None => DatedBy::Fetched.name(),
+    let decisive = |published: &Option<String>, fetched: &Option<String>| {
+        let millis = |date: &Option<String>| date.as_deref().and_then(cento_text::date::parse);
+        let dates = Dates {
+            published: millis(published),
+            fetched: millis(fetched),
+        };
+        dates.decisive()
     };
-    let (page_by, original_by) = (by(&row.published), by(&row.original_published));
+    let page = decisive(&row.published, &row.fetched);
+    let other = decisive(&row.original_published, &row.original_fetched);
+    let by = |date: Option<(i64, DatedBy)>| date.map_or("", |(_, by)| by.name());
+    let (page_by, original_by) = (by(page), by(other));
+    // If the days are the same, the times decide.
+    let day = |date: Option<(i64, DatedBy)>| date.map(|(millis, _)| millis.div_euclid(DAY));
+    let with_times = page.is_some() && page != other && day(page) == day(other);
+    let shown = |published, fetched| match with_times {
+        true => moments(published, fetched),
+        false => dates(published, fetched),
+    };
     let both = format!(
         "page: {}; {original}: {}",
-        dates(&row.published, &row.fetched),
-        dates(&row.original_published, &row.original_fetched)
+        shown(&row.published, &row.fetched),
+        shown(&row.original_published, &row.original_fetched)
     );
+    // Two equal years need not be the same date.
+    let is_whole = row.published.as_deref().is_some_and(|date| {
+        page_by == DatedBy::Published.name() && precise_date(date).len() < "2024-03-05".len()
+    });
     let order = match row.earlier.as_str() {
         "page" => format!(
             "The page was {} ({both}).",
@@ -301,7 +340,7 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
             "The page was {} ({both}).",
             date_relation(page_by, original_by, false, original)
         ),
-        "same" => format!("Both have the same date ({both})."),
+        "same" if !is_whole => format!("Both have the same date ({both})."),
         _ => format!("Their dates do not say which is earlier ({both})."),
     };
     let link = match row.links.as_str() {

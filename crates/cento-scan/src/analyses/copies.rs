@@ -271,8 +271,8 @@ fn largest_class(classes: &[ClassRow], input: &SectionInput<'_>) -> Option<Strin
     ))
 }
 
-/// Describes the pages that two hosts share, and which of them had them first, as far as the dates
-/// show.
+/// Describes the pages that two hosts share, and on which of them they are dated earlier. Fetch
+/// dates are the order of a crawl, so nothing is said about who had the pages first.
 fn shared_pages(row: &MirrorRow) -> String {
     let shared = format!(
         "{} and {} have {} in common.",
@@ -283,10 +283,11 @@ fn shared_pages(row: &MirrorRow) -> String {
     match row.host_earlier + row.of_host_earlier {
         0 => shared,
         dated => format!(
-            "{shared} By date, {} has the earlier version of {} of {} with different dates.",
-            row.of_host,
+            "{shared} Of {} whose publication or fetch dates decide, {} {} earlier on {}.",
+            counted(dated, "page", "pages"),
             number(row.of_host_earlier),
-            counted(dated, "page", "pages")
+            plural(row.of_host_earlier, "is", "are"),
+            row.of_host,
         ),
     }
 }
@@ -357,7 +358,7 @@ pub fn mirrors(findings: &Findings, top: usize) -> Result<ReportTable> {
         .iter()
         .any(|row| row.host_earlier + row.of_host_earlier > 0);
     let names = ["host", "other host", "shared pages", "pages of the host"].into_iter();
-    let dates = ["earlier on the host", "earlier on the other host"];
+    let dates = ["dated earlier on the host", "dated earlier on the other"];
     Ok(ReportTable {
         title: "hosts that share pages".to_owned(),
         columns: columns(names.chain(dates.into_iter().filter(|_| dated))),

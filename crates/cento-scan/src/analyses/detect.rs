@@ -1,4 +1,4 @@
-//! Pages and sites with copied chunks, with figures 12 to 14 of Ardi & Heidemann 2014.
+//! Pages and sites with repeated chunks, with figures 12 to 14 of Ardi & Heidemann 2014.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl Analysis for Detect {
     }
 
     fn title(&self) -> &'static str {
-        "Pages and sites with copied chunks"
+        "Pages and sites with repeated chunks"
     }
 
     fn question(&self) -> &'static str {
@@ -154,8 +154,8 @@ impl Analysis for Detect {
             number(summary.flagged),
             plural(
                 summary.flagged,
-                "neighbourhood stands out by copied chunks",
-                "neighbourhoods stand out by copied chunks",
+                "neighbourhood stands out by repeated chunks",
+                "neighbourhoods stand out by repeated chunks",
             ),
         ));
         let neighbourhoods = input.findings.rows(NEIGHBOURHOODS_TABLE)?;
@@ -168,13 +168,18 @@ impl Analysis for Detect {
             ));
         }
         if input.profile.hosts > 1 && !sites.first.is_empty() {
-            let title = "sites with the most copied chunks";
+            let title = "sites with the most repeated chunks";
             let table = neighbourhood_table(title, sites.first, sites.matched);
             section.tables.push(table);
         }
         let copied = first(input.findings.rows(COPIED_TABLE)?, input.top)?;
         if !copied.is_empty() {
-            section.tables.push(originals_table(copied));
+            let mut all: u64 = 0;
+            for row in input.findings.rows(COPIED_TABLE)? {
+                row?;
+                all += 1;
+            }
+            section.tables.push(originals_table(copied, all));
         }
         section.suggestions.push(Suggestion {
             command: format!(
@@ -216,7 +221,7 @@ impl Sites {
 
 fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<String> {
     let mut sentences = vec![format!(
-        "{} of {} ({}) {} copied chunks: {} in total.",
+        "{} of {} ({}) {} repeated chunks: {} in total.",
         number(summary.matched_pages),
         counted(summary.pages, "page", "pages"),
         part_of(summary.matched_pages, summary.pages),
@@ -224,22 +229,27 @@ fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<
         counted(summary.matched, "chunk", "chunks"),
     )];
     if let Some(limit) = limit {
-        let limit = percent(limit);
+        let shown = percent(limit);
         sentences.push(match summary.targets {
-            0 => format!("There is no page on which more than {limit} of the chunks are copied."),
+            0 if limit >= 1.0 => {
+                "No page stands out: the threshold of its share of repeated chunks is at least \
+                 100 %."
+                    .to_owned()
+            }
+            0 => format!("There is no page on which more than {shown} of the chunks are repeated."),
             some => format!(
-                "On {}, more than {limit} of the chunks are copied.",
+                "On {}, more than {shown} of the chunks are repeated.",
                 counted(some, "page", "pages")
             ),
         });
     }
     sentences.push(match summary.flagged {
         0 => format!(
-            "No neighbourhood stands out by its share of copied chunks ({} compared).",
+            "No neighbourhood stands out by its share of repeated chunks ({} compared).",
             number(summary.neighbourhoods)
         ),
         some => format!(
-            "{} of {} {} by {} share of copied chunks{}. This shows that text is repeated, not \
+            "{} of {} {} by {} share of repeated chunks{}. This shows that text is repeated, not \
              why: templates and mirrors stand out too.",
             number(some),
             counted(summary.neighbourhoods, "neighbourhood", "neighbourhoods"),
@@ -258,7 +268,7 @@ fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<
     if unattributed > 0 {
         sentences.push(format!(
             "{} on more than 256 originals {} not attributed to any of them.",
-            counted(unattributed, "copied chunk", "copied chunks"),
+            counted(unattributed, "repeated chunk", "repeated chunks"),
             plural(unattributed, "is", "are"),
         ));
     }
@@ -268,9 +278,9 @@ fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<
 /// The definitions of the terms in the sentences and tables.
 fn notes(params: &DetectParams) -> Vec<String> {
     let mut notes = vec![
-        "A chunk counts as copied if it is a label: a frequent chunk, or a chunk of your \
-         originals. A neighbourhood is a site, or a folder of a site. Its mean is the average of \
-         its pages' shares of copied chunks; its ratio is the share of copied chunks among all of \
+        "A chunk counts as repeated if it is a label: a chunk that occurs often in the corpus, \
+         on one page or on many, or a chunk of your originals or of your file of labels. A neighbourhood is a site, or a folder of a site. Its mean is the average of \
+         its pages' shares of repeated chunks; its ratio is the share of repeated chunks among all of \
          its chunks."
             .to_owned(),
     ];
@@ -320,7 +330,7 @@ fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> Re
         title: title.to_owned(),
         columns: columns([
             "neighbourhood",
-            "copied chunks",
+            "repeated chunks",
             "chunks",
             "pages",
             "mean",
@@ -344,11 +354,11 @@ fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> Re
     }
 }
 
-fn originals_table(rows: Vec<CopiedRow>) -> ReportTable {
+fn originals_table(rows: Vec<CopiedRow>, all: u64) -> ReportTable {
     ReportTable {
         title: "sites with chunks of the originals".to_owned(),
         columns: columns(["site", "original", "pages", "chunks", "% of the original"]),
-        more: 0,
+        more: all.saturating_sub(rows.len() as u64),
         rows: rows
             .into_iter()
             .map(|row| {
@@ -365,7 +375,8 @@ fn originals_table(rows: Vec<CopiedRow>) -> ReportTable {
     }
 }
 
-/// Draws the shares of copied chunks in neighbourhoods and pages, and the levels of neighbourhoods.
+/// Draws the shares of repeated chunks in neighbourhoods and pages, and the levels of
+/// neighbourhoods.
 fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let bins = histograms(findings)?;
     let limits = thresholds(findings)?;
@@ -382,23 +393,23 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     };
     let all: u64 = of("mean").map(|bin| bin.objects).sum();
     let mut histogram = Figure::new(
-        "What share of each neighbourhood is copied?",
-        x("Share of copied chunks (badness in the paper)"),
+        "What share of each neighbourhood is repeated?",
+        x("Share of repeated chunks (badness in the paper)"),
         Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} at all levels, by share of copied chunks. Those to the right of a line are flagged.",
+        "{} at all levels, by share of repeated chunks. Those to the right of a line are flagged.",
         counted(all, "neighbourhood", "neighbourhoods")
     ));
     let mut cumulative = Figure::new(
-        "How are the shares of copied chunks distributed?",
-        x("Share of copied chunks (badness in the paper)"),
+        "How are the shares of repeated chunks distributed?",
+        x("Share of repeated chunks (badness in the paper)"),
         Axis::linear("Share of neighbourhoods")
             .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
     )
-    .caption("The share of neighbourhoods with at most this share of copied chunks.");
+    .caption("The share of neighbourhoods with at most this share of repeated chunks.");
     for (score, name) in named {
         let bars = of(score)
             .filter(|bin| bin.objects > 0)
@@ -423,12 +434,12 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         .filter(|bin| bin.objects > 0)
         .map(|bin| (bin.begin, bin.end, bin.objects as f64));
     let mut contained = Figure::new(
-        "What share of each page is copied?",
-        x("Share of copied chunks"),
+        "What share of each page is repeated?",
+        x("Share of repeated chunks"),
         Axis::log10("Pages").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} by share of copied chunks.",
+        "{} by share of repeated chunks.",
         counted(pages, "page", "pages")
     ))
     .series(Series::histogram("pages", bars));
@@ -486,15 +497,22 @@ mod tests {
         assert_eq!(
             none,
             [
-                "500 of 1,000 pages (50.0 %) have copied chunks: 3,000 chunks in total.",
-                "There is no page on which more than 33.4 % of the chunks are copied.",
-                "No neighbourhood stands out by its share of copied chunks (1 compared).",
+                "500 of 1,000 pages (50.0 %) have repeated chunks: 3,000 chunks in total.",
+                "There is no page on which more than 33.4 % of the chunks are repeated.",
+                "No neighbourhood stands out by its share of repeated chunks (1 compared).",
             ]
+        );
+        let above = sentences(&summary(0, 1, 0), &Sites::default(), Some(1.144));
+        assert_eq!(
+            above.get(1).map(String::as_str),
+            Some(
+                "No page stands out: the threshold of its share of repeated chunks is at least 100 %."
+            )
         );
         let many = sentences(&summary(449, 12, 3), &Sites::default(), Some(0.334));
         assert_eq!(
             many.get(1).map(String::as_str),
-            Some("On 449 pages, more than 33.4 % of the chunks are copied.")
+            Some("On 449 pages, more than 33.4 % of the chunks are repeated.")
         );
         assert!(many[2].starts_with("3 of 12 neighbourhoods stand out by their share"));
         let one = sentences(&summary(1, 1, 1), &Sites::default(), Some(0.334));

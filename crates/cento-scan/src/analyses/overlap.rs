@@ -81,7 +81,7 @@ impl Analysis for Pages {
     }
 
     fn question(&self) -> &'static str {
-        "Which pages share chunks of text, and what share of each page is found in the other?"
+        "Which pages share chunks of text, and what share of the chunks of each page is in the other?"
     }
 
     fn by_default(&self) -> bool {
@@ -129,7 +129,7 @@ impl Analysis for Servers {
     }
 
     fn question(&self) -> &'static str {
-        "Which servers have text in common, and what share of each server is found on the other?"
+        "Which servers have chunks of text in common, and what share of the chunks of each server is on the other?"
     }
 
     fn weight(&self) -> u32 {
@@ -318,7 +318,8 @@ fn sentences(
                     plural(summary.pairs, "shares", "share"),
                 ),
                 format!(
-                    "{} of {a} is also in {b}, and {} of {b} is also in {a}.",
+                    "{} of the chunks of {a} are also in {b}, and {} of those of {b} are also in \
+                     {a}.",
                     percent(strongest.share_of_a),
                     percent(strongest.share_of_b)
                 ),

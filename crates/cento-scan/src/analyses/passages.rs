@@ -12,7 +12,9 @@ use cento_find::passages::{
     ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice, PassageRow, PassagesParams,
     PassagesSummary, clusters, run,
 };
-use cento_find::precedence::{DatedBy, Dates, Earlier, date_relation, earlier};
+use cento_find::precedence::{
+    DatedBy, Dates, Earlier, date_relation, earlier, precise_date, shown_day, shown_days,
+};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, shortened, size};
 use cento_report::{
@@ -129,8 +131,9 @@ impl Analysis for Passages {
         };
         let Some(row) = strongest.first() else {
             section.absent = Some(format!(
-                "no passages of at least {} characters that two pages share",
-                number(params.min_chars.into())
+                "no passages of at least {} characters that two {} share",
+                number(params.min_chars.into()),
+                different_pages(&summary),
             ));
             return Ok(section);
         };
@@ -145,7 +148,11 @@ impl Analysis for Passages {
                     ""
                 },
                 number(shared.pages as u64),
-                counted(summary.pages, "page", "pages"),
+                counted(
+                    summary.pages.saturating_sub(summary.copies),
+                    "page",
+                    "pages"
+                ),
                 match summary.copies {
                     0 => "",
                     _ => " (those with identical text counted once)",
@@ -256,14 +263,7 @@ fn clusters_of(findings: &Findings) -> Result<Option<Findings>> {
 fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable)> {
     let summary: ClustersSummary = joined.summary()?;
     let rows = first(joined.rows(CLUSTERS_TABLE)?, top)?;
-    let mut firsts: BTreeMap<u32, FirstAppearance> = BTreeMap::new();
-    for row in joined.rows(APPEARANCES_TABLE)? {
-        let row = row?;
-        if row.cluster as usize > rows.len() {
-            break;
-        }
-        firsts.entry(row.cluster).or_default().add(&row);
-    }
+    let firsts = first_pages(joined, rows.len())?;
     let sentence = match summary.clusters {
         0 => "No passage is on three or more pages.".to_owned(),
         some => format!(
@@ -278,12 +278,12 @@ fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable
             ReportCell::Count(row.pages.into()),
             ReportCell::Count(row.sites.into()),
             ReportCell::Count(row.words.into()),
-            match firsts.get(&row.cluster).and_then(FirstAppearance::decided) {
-                Some(page) => ReportCell::Address(page.to_owned()),
+            match firsts.get(&row.cluster) {
+                Some(page) => ReportCell::Address(page.clone()),
                 None => ReportCell::Text("unknown".to_owned()),
             },
             ReportCell::Text(match (&row.first_date, &row.first_dated_by) {
-                (Some(date), Some(by)) => format!("{by} {}", day_of(date)),
+                (Some(date), Some(by)) => format!("{by} {}", shown_day(date, by)),
                 _ => "no date".to_owned(),
             }),
         ]
@@ -305,6 +305,24 @@ fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable
             ..ReportTable::default()
         },
     ))
+}
+
+/// Returns, for the first clusters, the page that is earlier than all others of the cluster. It is
+/// missing where dates do not decide.
+pub fn first_pages(joined: &Findings, clusters: usize) -> Result<BTreeMap<u32, String>> {
+    let mut firsts: BTreeMap<u32, FirstAppearance> = BTreeMap::new();
+    for row in joined.rows(APPEARANCES_TABLE)? {
+        let row = row?;
+        if row.cluster as usize > clusters {
+            break;
+        }
+        firsts.entry(row.cluster).or_default().add(&row);
+    }
+    let decided = |(cluster, first): (u32, FirstAppearance)| {
+        let page = first.decided()?.to_owned();
+        Some((cluster, page))
+    };
+    Ok(firsts.into_iter().filter_map(decided).collect())
 }
 
 /// Characters of a passage in a table.
@@ -339,9 +357,12 @@ impl FirstAppearance {
     }
 }
 
-/// Returns the day of a date in a table.
-fn day_of(date: &str) -> &str {
-    date.split('T').next().unwrap_or_default()
+/// Names the pages that are compared: of those with identical text, only one is.
+fn different_pages(summary: &PassagesSummary) -> &'static str {
+    match summary.copies {
+        0 => "pages",
+        _ => "pages with different texts",
+    }
 }
 
 fn sentences(
@@ -353,12 +374,13 @@ fn sentences(
     let mut sentences = Vec::new();
     match strongest.first() {
         None => sentences.push(format!(
-            "No two pages share a passage of at least {} characters.",
+            "No two {} share a passage of at least {} characters.",
+            different_pages(summary),
             number(params.min_chars.into())
         )),
         Some(row) => {
             sentences.push(format!(
-                "{} of pages {} {}: {} verbatim, {} edited and {} scattered (summaries).",
+                "{} of pages {} {}: {} verbatim, {} edited and {} scattered.",
                 counted(summary.pairs, "pair", "pairs"),
                 plural(summary.pairs, "shares", "share"),
                 counted(summary.passages, "passage", "passages"),
@@ -417,13 +439,18 @@ pub fn dated_pair(
     dates: [(&Option<String>, &Option<String>); 2],
     attributed: Option<bool>,
 ) -> String {
-    let [a, b] = dates.map(|(date, by)| match (date, by) {
-        (Some(date), Some(by)) => {
-            format!("{by} {}", day_of(date))
-        }
-        _ => "no date".to_owned(),
-    });
+    let given = dates.map(|(date, by)| date.as_deref().zip(by.as_deref()));
+    let [a, b] = shown_days(given);
     let [a_by, b_by] = dates.map(|(_, by)| by.as_deref().unwrap_or_default());
+    let with_kind = |day: Option<&str>, by: &str| match day {
+        Some(day) => format!("{by} {day}"),
+        None => "no date".to_owned(),
+    };
+    let (a, b) = (with_kind(a, a_by), with_kind(b, b_by));
+    // Two equal years need not be the same date.
+    let is_whole = given.iter().flatten().all(|(date, by)| {
+        *by == DatedBy::Published.name() && precise_date(date).len() < "2024-03-05".len()
+    });
     let mut text = match earlier {
         "a" => {
             let relation = date_relation(a_by, b_by, true, "the second");
@@ -433,7 +460,7 @@ pub fn dated_pair(
             let relation = date_relation(b_by, a_by, true, "the first");
             format!("The second page was {relation} ({b}; the first: {a}).")
         }
-        "same" => format!("Both have the same date ({a}; {b})."),
+        "same" if !is_whole => format!("Both have the same date ({a}; {b})."),
         _ => format!("Their dates do not say which is earlier ({a}; {b})."),
     };
     if attributed == Some(true) {
@@ -490,7 +517,7 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
 /// Returns a date with what it is the date of.
 fn dated(date: &Option<String>, by: &Option<String>) -> ReportCell {
     match (date, by) {
-        (Some(date), Some(by)) => ReportCell::Text(format!("{by} {}", day_of(date))),
+        (Some(date), Some(by)) => ReportCell::Text(format!("{by} {}", shown_day(date, by))),
         _ => ReportCell::Text("none".to_owned()),
     }
 }
@@ -597,7 +624,8 @@ fn lengths(findings: &Findings) -> Result<Figure> {
     )
     .caption(
         "A passage counts once for every pair of pages that share it. Verbatim: word for word, with \
-         small edits at most. Scattered: a summary.",
+         small edits at most. Scattered: a few sentences have words of a much longer stretch, as a \
+         summary has.",
     );
     for (kind, counts) in kinds.iter().zip(counts) {
         let points = counts.iter().enumerate().filter(|(_, count)| **count > 0);

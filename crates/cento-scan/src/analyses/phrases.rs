@@ -113,7 +113,9 @@ impl Analysis for Phrases {
         let mut section = Section::default();
         let popular = first(input.findings.rows(PHRASES_TABLE)?, input.top)?;
         section.sentences.push(count_sentence(&summary, &params));
-        section.sentences.extend(most_popular(&popular));
+        section
+            .sentences
+            .extend(most_popular(&popular, params.exact));
         let (mut pages, mut sum) = (0u64, 0.0);
         for page in input.findings.rows(PAGES_TABLE)? {
             let page = page?;
@@ -176,6 +178,10 @@ impl Analysis for Phrases {
 
 fn count_sentence(summary: &PhrasesSummary, params: &PhrasesParams) -> String {
     let (k, least) = (params.k, params.min_pages);
+    let once = match (params.collapse, summary.gone) {
+        (Some(_), 1..) => " (duplicates counted once)",
+        _ => "",
+    };
     let phrases = match summary.phrases {
         0 => "No phrase".to_owned(),
         some => counted(some, "phrase", "phrases"),
@@ -183,23 +189,27 @@ fn count_sentence(summary: &PhrasesSummary, params: &PhrasesParams) -> String {
     let singular = summary.phrases <= 1;
     match params.exact {
         true => format!(
-            "{phrases} of {k} words {} on {least} or more pages.",
+            "{phrases} of {k} words {} on {least} or more pages{once}.",
             if singular { "is" } else { "are" }
         ),
         false => format!(
-            "{phrases} of {k} words {} sampled from {least} or more pages, with 84 samples per \
+            "{phrases} of {k} words {} sampled from {least} or more pages{once}, with 84 samples per \
              page.",
             if singular { "was" } else { "were" }
         ),
     }
 }
 
-/// Names the most popular phrase.
-fn most_popular(phrases: &[PhraseRow]) -> Option<String> {
+/// Names the most popular phrase. If phrases were sampled, another one may be on more pages.
+fn most_popular(phrases: &[PhraseRow], is_exact: bool) -> Option<String> {
     let most = phrases.first()?;
-    let which = match phrases.get(1) {
-        Some(next) if next.pages == most.pages => "One of the most popular phrases",
-        _ => "The most popular phrase",
+    let is_tie = phrases.get(1).is_some_and(|next| next.pages == most.pages);
+    let which = match (phrases.len(), is_tie, is_exact) {
+        (1, _, false) => "The phrase",
+        (_, true, true) => "One of the most popular phrases",
+        (_, false, true) => "The most popular phrase",
+        (_, true, false) => "One of the most popular of them",
+        (_, false, false) => "The most popular of them",
     };
     Some(format!(
         "{which} is “{}”, on {}.",

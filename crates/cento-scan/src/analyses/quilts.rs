@@ -169,13 +169,14 @@ impl Analysis for Quilts {
         if let Some(page) = most_quilted.first() {
             section.findings.push(Finding {
                 sentence: format!(
-                    "{} of {} ({}) {} of text that {} or more {others} have too; of the most \
-                     quilted one, {}, {} of the text is also on {others}.",
+                    "{} of {} ({}) {}: {} or more {others} have different parts of {} text. Of \
+                     the most quilted one, {}, {} of the text is also on {others}.",
                     number(summary.quilts),
                     counted(summary.pages, "page", "pages"),
                     part_of(summary.quilts, summary.pages),
                     plural(summary.quilts, "is a quilt", "are quilts"),
                     spelled(params.c.into()),
+                    plural(summary.quilts, "its", "their"),
                     input.short(&page.page),
                     percent(foreign_fraction(page, &params)),
                 ),
@@ -239,15 +240,20 @@ fn count_sentence(summary: &QuiltsSummary, params: &QuiltsParams, others: &str) 
             true => ", duplicates excluded",
             false => "",
         };
+        // The shared text may be on pages of the same server, too: only the sources are foreign.
         return format!(
-            "{} of {} pages ({}{excluded}) {}: at least {share} of {} text is shared with {} or \
-             more {others}.",
+            "{} of {} pages ({}{excluded}) {}: at least {share} of {} is also on other pages, and \
+             {} or more {} have different parts of it.",
             number(summary.quilts),
             number(summary.pages),
             part_of(summary.quilts, summary.pages),
             plural(summary.quilts, "is a quilt", "are quilts"),
-            plural(summary.quilts, "its", "their"),
+            plural(summary.quilts, "its text", "the text of each"),
             spelled(params.c.into()),
+            match others {
+                "other pages" => "of them",
+                foreign => foreign,
+            },
         );
     }
     let excluded = match params.collapse {
@@ -451,10 +457,15 @@ mod tests {
             |quilts, pages| count_sentence(&summary(quilts, pages), &params, "other pages");
         assert_eq!(
             sentence(3, 12),
-            "3 of 12 pages (25.0 %) are quilts: at least half of their text is shared with four or \
-             more other pages."
+            "3 of 12 pages (25.0 %) are quilts: at least half of the text of each is also on other \
+             pages, and four or more of them have different parts of it."
         );
         assert!(sentence(1, 12).contains("1 of 12 pages (8.3 %) is a quilt: at least half of its"));
+        let foreign = count_sentence(&summary(1, 6), &params, "pages of other domains");
+        assert!(foreign.ends_with(
+            "at least half of its text is also on other pages, and four or more pages of other \
+             domains have different parts of it."
+        ));
         assert!(sentence(0, 1).starts_with("There are no quilts among 1 page: no 5-gram is on 2"));
     }
 

@@ -111,8 +111,8 @@ impl Analysis for Replication {
         if summary.collections > 0 {
             let rows = first(input.findings.rows(COLLECTIONS)?, input.top)?;
             section.tables.push(ReportTable {
-                title: "collections on several servers".to_owned(),
-                columns: columns(["collection", "servers", "pages", "replicas"]),
+                title: "collections on several hosts".to_owned(),
+                columns: columns(["collection", "hosts", "pages", "replicas"]),
                 more: summary.collections.saturating_sub(rows.len() as u64),
                 rows: rows
                     .into_iter()
@@ -147,9 +147,9 @@ fn savings(summary: &ReplicationSummary) -> Vec<String> {
         }
         saved = row.saved_pages;
         let replicas = match row.notion.as_str() {
-            "exact" => "whose text is identical to that of an earlier page",
-            "lines:4" => "that share at least 15 chunks of four lines with an earlier page",
-            "lines:2" => "that share at least 25 chunks of two lines with an earlier page",
+            "exact" => "whose text is identical to that of a page it already has",
+            "lines:4" => "that share at least 15 chunks of four lines with a page it already has",
+            "lines:2" => "that share at least 25 chunks of two lines with a page it already has",
             other => other,
         };
         let at_least = match row.notion.as_str() {

@@ -99,7 +99,7 @@ impl Analysis for Reuse {
                 ),
                 Headline::new(number(summary.local_reuse_pages), "pages with local reuse"),
             ],
-            sentences: sentences(&summary),
+            sentences: sentences(&summary, &params),
             tables: vec![category_table(&summary)],
             ..Section::default()
         };
@@ -280,40 +280,52 @@ fn contained_relation(row: &ReusePairRow, [page, of]: [&PageDetails; 2]) -> Stri
     }
 }
 
-fn sentences(summary: &ReuseSummary) -> Vec<String> {
+fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
+    let least = percent(params.thresholds.partial.share());
     if summary.pairs() == 0 {
-        return vec!["No two pages share enough text.".to_owned()];
+        return vec![format!(
+            "No page has {least} or more of its text in another page."
+        )];
     }
     let pages = summary.related_pages;
-    let mut sentences = vec![format!(
-        "{} of {} ({}) {} text with another page: {} {} near-duplicates (C1, C2, C4), and {} {} \
-         passages (C3, C5, C6).",
-        number(pages),
-        counted(summary.pages, "page", "pages"),
-        part_of(pages, summary.pages),
-        plural(pages, "shares", "share"),
-        number(summary.near_duplicate_pages),
-        plural(summary.near_duplicate_pages, "has", "have"),
-        number(summary.local_reuse_pages),
-        plural(summary.local_reuse_pages, "shares", "share"),
-    )];
+    let mut sentences = vec![match pages {
+        0 => format!(
+            "There are no two pages that each have {least} or more of their text in the other."
+        ),
+        _ => format!(
+            "{} of {} ({}) {} {least} or more of {} text with another page, which shares as much \
+             of its own: {} {} near-duplicates (C1, C2, C4), and {} local reuse (C3, C5, C6).",
+            number(pages),
+            counted(summary.pages, "page", "pages"),
+            part_of(pages, summary.pages),
+            plural(pages, "shares", "share"),
+            plural(pages, "its", "their"),
+            number(summary.near_duplicate_pages),
+            plural(summary.near_duplicate_pages, "has", "have"),
+            number(summary.local_reuse_pages),
+        ),
+    }];
     let one_sided = summary
         .category(Category::OneSided)
         .map_or(0, |counts| counts.pairs);
     if one_sided > 0 {
         sentences.push(format!(
-            "In {}, only one of the pages is found in the other to a noticeable share: a short \
-             page inside a long one.",
+            "In {}, the shared text is {least} or more of only one of the two pages.",
             counted(one_sided, "more pair", "more pairs")
         ));
     }
-    let genuine: u64 = style_pairs(summary, ReuseStyle::Reuse);
-    sentences.push(format!(
-        "{} of {} are real reuse; the others are templates, common phrases, page frames or one page \
-         under several URLs.",
-        number(genuine),
-        counted(summary.pairs(), "pair", "pairs"),
-    ));
+    let (genuine, all) = (style_pairs(summary, ReuseStyle::Reuse), summary.pairs());
+    let pairs = counted(all, "pair", "pairs");
+    let others = "templates, common phrases, page frames or one page under several URLs";
+    sentences.push(match genuine {
+        0 => format!("None of {pairs} is real reuse: all are {others}."),
+        _ if genuine == all => format!("All of {pairs} are real reuse; none are {others}."),
+        _ => format!(
+            "{} of {pairs} {} real reuse; the others are {others}.",
+            number(genuine),
+            plural(genuine, "is", "are"),
+        ),
+    });
     sentences
 }
 

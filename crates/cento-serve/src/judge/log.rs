@@ -179,7 +179,7 @@ impl JudgingSession {
 #[derive(Debug, Default)]
 struct OpenLog {
     /// The file and its lock; none before the first session.
-    file: Option<(File, File)>,
+    file: Option<(File, cento_file::Lock)>,
     sessions: Vec<JudgingSession>,
 }
 

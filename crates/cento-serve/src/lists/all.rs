@@ -14,7 +14,7 @@ pub(crate) static LISTS: [ListSpec; 14] = [
     ListSpec {
         name: "quilts",
         title: "Quilts",
-        about: "A row is a page that is stitched together from passages of other pages.",
+        about: "A row is a page of which several other pages have different parts.",
         analysis: quilts::QUILTS,
         table: quilts::QUILTS_TABLE.as_str(),
         command: ("quilts", ""),
@@ -55,7 +55,8 @@ pub(crate) static LISTS: [ListSpec; 14] = [
     ListSpec {
         name: "classes",
         title: "Copy classes",
-        about: "A row is a page that has duplicates: the one that is kept of its class.",
+        about: "A row is a page that has duplicates, or whose payload revisits and rejected pages repeat: \
+                the one that is kept of its class.",
         analysis: copies::COPIES,
         table: copies::CLASSES.as_str(),
         command: ("copies", ""),
@@ -94,7 +95,8 @@ pub(crate) static LISTS: [ListSpec; 14] = [
     ListSpec {
         name: "duplicates",
         title: "Duplicates",
-        about: "A row is a page that is a duplicate or near-duplicate of a kept page.",
+        about: "A row is a page that is a duplicate or near-duplicate of a kept page, or a revisit or \
+                rejected page that repeats its payload.",
         analysis: copies::COPIES,
         table: copies::PAIRS.as_str(),
         command: ("copies", ""),
@@ -119,6 +121,11 @@ pub(crate) static LISTS: [ListSpec; 14] = [
         evidence: |list, row| pair(list, row, "page_id", "of_id"),
         load: |findings, _, rows| {
             each(findings, copies::PAIRS, |row| {
+                let earlier = match row.earlier.as_str() {
+                    "page" => "removed page",
+                    "of" => "kept page",
+                    same => same,
+                };
                 rows.push(&[
                     whole(row.page_id),
                     words(&row.page),
@@ -127,7 +134,7 @@ pub(crate) static LISTS: [ListSpec; 14] = [
                     words(&row.kind),
                     reals(row.resemblance),
                     words(&row.cause),
-                    words(&row.earlier),
+                    words(earlier),
                     texts(&row.rejected),
                     rfc(&row.page_date),
                 ])
@@ -233,7 +240,7 @@ pub(crate) static LISTS: [ListSpec; 14] = [
     ListSpec {
         name: "clusters",
         title: "Travelling passages",
-        about: "A row is a passage that is on several pages.",
+        about: "A row is a passage that is on three or more pages.",
         analysis: passages::CLUSTER_ANALYSIS,
         table: passages::CLUSTERS_TABLE.as_str(),
         command: ("passages", " --clusters"),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cento_find::Findings;
+use cento_find::precedence::{DatedBy, shown_day};
 use cento_report::ReportCell;
 use cento_text::url::PageUrl;
 use serde_json::{Map, Value};
@@ -277,7 +278,11 @@ impl Listing {
             (ListValue::Whole(value), _) => ReportCell::Count(value),
             (ListValue::Real(value), Show::Share) => ReportCell::Share(value),
             (ListValue::Real(value), _) => ReportCell::Number(value),
-            (ListValue::Date(millis), _) => ReportCell::Text(day(millis)),
+            (ListValue::Date(millis), _) => {
+                // Perhaps of a publication, which may be known by its year only.
+                let date = cento_text::date::render(millis);
+                ReportCell::Text(shown_day(&date, DatedBy::Published.name()).to_owned())
+            }
         }
     }
 

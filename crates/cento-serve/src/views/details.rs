@@ -1,14 +1,13 @@
 //! What the corpus says about one page.
 
 use cento_find::passages::links_to;
-use cento_find::precedence::{Dates, Earlier, earlier};
+use cento_find::precedence::{Dates, Earlier, earlier, shown_day};
 use cento_report::format::shortened;
 use cento_scan::analyses::passages::dated_pair;
 use cento_store::{Corpus, PageColumns, Projection};
 use serde_json::{Value, json};
 
 use crate::error::Refusal;
-use crate::lists::day;
 
 /// Characters of a heading.
 const LONGEST_HEADING: usize = 160;
@@ -75,7 +74,8 @@ impl PageDetails {
     /// The date by which pages are ordered, in words: `published 2024-05-31`.
     pub(crate) fn dated(&self) -> Option<String> {
         let (millis, by) = self.dates.decisive()?;
-        Some(format!("{} {}", by.name(), day(millis)))
+        let date = cento_text::date::render(millis);
+        Some(format!("{} {}", by.name(), shown_day(&date, by.name())))
     }
 
     /// Whether the page links to another page or to its domain. None if both are on one domain.

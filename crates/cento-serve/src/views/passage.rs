@@ -1,6 +1,7 @@
 //! The passage view: where a passage travelled, on a time line.
 
 use cento_find::passages::AppearanceRow;
+use cento_find::precedence::shown_day;
 use cento_report::escape;
 use cento_report::format::{counted, number};
 use cento_scan::analyses::passages::spread_figure;
@@ -103,11 +104,11 @@ impl PassageView {
         body.push_str("<ol class=\"timeline\">\n");
         for one in &self.appearances {
             let when = match (one.millis, &one.row.dated_by) {
-                (Some(millis), by) => format!(
-                    "{} {}",
-                    by.as_deref().unwrap_or_default(),
-                    crate::lists::day(millis)
-                ),
+                (Some(millis), by) => {
+                    let by = by.as_deref().unwrap_or_default();
+                    let date = cento_text::date::render(millis);
+                    format!("{by} {}", shown_day(&date, by))
+                }
                 (None, _) => "no date".to_owned(),
             };
             body.push_str(&format!(

@@ -3,16 +3,20 @@
 //! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]). Comments are
 //!    removed unless the page may be a thread.
 //! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
-//!    Among its evidence is the decision of the [`article`](super::article) method.
+//!    Among its evidence is the decision of the [`article`](super::article) method. Except in
+//!    threads, where later posts are content less often, blocks in elements with the same path have
+//!    the mean of their probabilities: the parts of a template are content or are not.
 //! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's
 //!    best blocks. The share depends on the [`PageType`]. A relative threshold finds the content of
-//!    a page that looks like no other, where all probabilities are low. On an article about which
-//!    the model and the article method agree for the most part, the method decides about the rest.
-//!    In threads and lists, a block follows its counterparts in similar siblings.
+//!    a page that looks like no other, where all probabilities are low. On a page that is almost
+//!    certainly an article, what the article method removes is removed, unless the model and the
+//!    method disagree about most of the text. In threads and lists, a block follows its
+//!    counterparts in similar siblings.
 //! 4. **Copies**: in threads and on the pages of products and services, a text that occurs again is
 //!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
+use super::measure::BlockMeasure;
 use super::model::{self, EvidenceBatch, LANES, chance};
 use super::names::NameClass;
 use super::page_type::{PageType, RecognisedType};
@@ -34,7 +38,7 @@ pub enum ContentRule {
     Review,
     /// It is a comment, on a page that is hardly a thread.
     Comment,
-    /// It is a choice of a form.
+    /// It is a choice of a form, or what a form is filled with.
     Choice,
     /// Its text is kept elsewhere on the page.
     Copy,
@@ -52,7 +56,7 @@ impl ContentRule {
             ContentRule::Signature => "signature",
             ContentRule::Review => "review of a product",
             ContentRule::Comment => "comment",
-            ContentRule::Choice => "choice of a form",
+            ContentRule::Choice => "choice or text of a form",
             ContentRule::Copy => "copy of a kept text",
             ContentRule::OutsideArticle => "outside the article",
         }
@@ -80,7 +84,7 @@ impl BlockDecision {
 fn share(page_type: PageType) -> u32 {
     match page_type {
         PageType::Product => 65,
-        PageType::Article => 60,
+        PageType::Article => 50,
         PageType::Thread => 45,
         PageType::Service => 40,
         PageType::Documentation | PageType::Listing => 25,
@@ -107,16 +111,16 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
 /// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
 /// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
-const TRUSTED_TYPE: u64 = 60;
-const TRUSTED_AGREEMENT: u64 = 70;
-const TRUSTED_SHARE: u32 = 30;
+const TRUSTED_TYPE: u64 = 90;
+const TRUSTED_AGREEMENT: u64 = 50;
+const TRUSTED_SHARE: u32 = 60;
 
 /// On a page that is a thread with at least this probability, in hundredths, comments may be
 /// content.
 const POSSIBLE_THREAD: u64 = 20;
 
 /// One in this many blocks, and at least one, is among the best of a page.
-const BEST_PART: usize = 50;
+const BEST_PART: usize = 65;
 
 /// Shorter texts are repeated without being copies.
 const LEAST_COPY_BYTES: u32 = 40;
@@ -147,6 +151,9 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
             decision.chance = chance(score);
         }
     }
+    if page_type != PageType::Thread {
+        average_paths(view, &mut decisions);
+    }
     set_thresholds(view, recognised, &mut decisions);
     if matches!(
         page_type,
@@ -163,6 +170,38 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
     decisions
 }
 
+/// Fewer blocks with the same path are no template.
+const LEAST_LIKE: u64 = 3;
+
+/// Makes each probability the mean of those of all blocks with the same path, weighted by their
+/// words; running text counts apart from labels. Blocks near the end of a page would else be judged
+/// by their position.
+fn average_paths(view: &PageView<'_>, decisions: &mut [BlockDecision]) {
+    let path = |block: &TextBlock, measure: &BlockMeasure| {
+        let path = *view.paths.get(block.container as usize)?;
+        path.map(|path| (path, measure.is_prose))
+    };
+    let blocks = || view.page.outline.blocks.iter().zip(&view.measures);
+    let mut sums: HashMap<(u64, bool), (u64, u64, u64)> = HashMap::new();
+    for ((block, measure), decision) in blocks().zip(&*decisions) {
+        if let Some(path) = path(block, measure) {
+            let sum = sums.entry(path).or_default();
+            // A block without words has a say, too.
+            let weight = 10 * u64::from(measure.words) + 3;
+            sum.0 += 1;
+            sum.1 += weight;
+            sum.2 += weight * u64::from(decision.chance);
+        }
+    }
+    for ((block, measure), decision) in blocks().zip(decisions) {
+        if let Some(&(count, weight, sum)) = path(block, measure).and_then(|path| sums.get(&path))
+            && count >= LEAST_LIKE
+        {
+            decision.chance = u32::try_from(sum / weight).unwrap_or(decision.chance);
+        }
+    }
+}
+
 /// The rule that removes a block. Shares are in thousandths of the page: an element with most of
 /// the page is the page, whatever its name.
 fn rule(
@@ -173,7 +212,7 @@ fn rule(
 ) -> Option<ContentRule> {
     let within =
         |class: NameClass, most: u16| walk.sign_share(class).is_some_and(|share| share < most);
-    if matches!(block.tag, Tag::Option | Tag::Select) {
+    if matches!(block.tag, Tag::Option | Tag::Select | Tag::Textarea) {
         Some(ContentRule::Choice)
     } else if within(NameClass::Cookie, 500) {
         Some(ContentRule::Consent)
@@ -220,7 +259,9 @@ fn set_thresholds(
     {
         for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
             decision.least = best / 100 * TRUSTED_SHARE;
-            decision.rule = (!kept).then_some(ContentRule::OutsideArticle);
+            if !kept {
+                decision.rule = Some(ContentRule::OutsideArticle);
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The fitted model: trees over rows of evidence.
 //!
-//! Trees are oblivious: all nodes of a level compare the same feature with the same threshold. A
-//! tree is therefore evaluated without branches, and for several blocks at once
-//! ([`EvidenceBatch`]). All arithmetic uses whole numbers; results are the same on every machine.
+//! The trees that score blocks are complete ([`BlockTree`]), so that one is evaluated without
+//! branches, and for several blocks at once ([`EvidenceBatch`]). The trees that score the types of
+//! pages are oblivious ([`LevelTree`]). All arithmetic uses whole numbers; results are the same on
+//! every machine.
 
 use super::page_type::PageType;
 
@@ -99,25 +100,65 @@ impl<const DEPTH: usize, Leaves> LevelTree<DEPTH, Leaves> {
             leaf | usize::from(answer) << level
         })
     }
-
-    /// The numbers of the leaves of the rows of a batch. Not inlined, because the compiler would
-    /// evaluate the levels row by row where it sees what the numbers are used for.
-    #[inline(never)]
-    fn batch_leaves(&self, batch: &EvidenceBatch) -> [u16; LANES] {
-        let mut leaves = [0; LANES];
-        let mut bit = 1_u16;
-        for (feature, threshold) in self.levels() {
-            for (leaf, &value) in leaves.iter_mut().zip(&batch.columns[usize::from(feature)]) {
-                *leaf |= if value > threshold { bit } else { 0 };
-            }
-            bit <<= 1;
-        }
-        leaves
-    }
 }
 
-/// The trees that score blocks.
-pub(super) type BlockTree = LevelTree<6, [i16; 64]>;
+/// The comparisons on the way to a leaf of a [`BlockTree`].
+const DEPTH: usize = 6;
+
+/// The number of leaves of a [`BlockTree`].
+const LEAVES: usize = 1 << DEPTH;
+
+/// A complete binary tree. The root is node 1; the next after node `n` is `2n`, or `2n + 1` if the
+/// row has more of the feature than the threshold. After [`DEPTH`] comparisons, the last bits are
+/// the number of the leaf. Each node has its own comparison, unlike in a [`LevelTree`]: 120 such
+/// trees told blocks of unseen pages apart better than 400 oblivious ones, at about the same cost.
+pub(super) struct BlockTree {
+    /// The feature and the threshold of each node; node 0 is not used.
+    nodes: [(u8, i16); LEAVES],
+    /// The mean of the blocks of the fit at each node, for explanations.
+    means: [i16; LEAVES],
+    /// Log-odds in thousandths.
+    leaves: [i16; LEAVES],
+}
+
+impl BlockTree {
+    /// The node after `node`, given the value of its feature.
+    #[inline]
+    fn next(&self, node: usize, value: impl FnOnce(u8) -> i16) -> usize {
+        let (feature, threshold) = self.nodes[node % LEAVES];
+        2 * node + usize::from(value(feature) > threshold)
+    }
+
+    /// The value of the leaf after the last comparison.
+    #[inline]
+    fn leaf(&self, node: usize) -> i16 {
+        self.leaves[node % LEAVES]
+    }
+
+    /// Adds the values of the leaves of the rows of a batch. The rows take turns, so that a
+    /// comparison need not wait for the one before it.
+    fn add(&self, batch: &EvidenceBatch, scores: &mut [i32; LANES]) {
+        let mut nodes = [1; LANES];
+        for _ in 0..DEPTH {
+            for (lane, node) in nodes.iter_mut().enumerate() {
+                *node = self.next(*node, |feature| batch.columns[usize::from(feature)][lane]);
+            }
+        }
+        for (score, node) in scores.iter_mut().zip(nodes) {
+            *score += i32::from(self.leaf(node));
+        }
+    }
+
+    /// The mean of the blocks of the fit at a node, or the value of a leaf.
+    fn mean(&self, node: usize) -> i32 {
+        let means = if node < LEAVES {
+            &self.means
+        } else {
+            &self.leaves
+        };
+        i32::from(means[node % LEAVES])
+    }
+}
 
 /// The trees that score each type of page.
 type TypeTree = LevelTree<3, [[i16; PageType::ALL.len()]; 8]>;
@@ -129,10 +170,7 @@ static PAGE_TYPES: &[TypeTree] = &type_table::TREES;
 pub(super) fn block_scores(batch: &EvidenceBatch) -> [i32; LANES] {
     let mut scores = [0; LANES];
     for tree in BLOCKS {
-        let leaves = tree.batch_leaves(batch);
-        for (score, leaf) in scores.iter_mut().zip(leaves) {
-            *score += i32::from(tree.leaves[usize::from(leaf) % tree.leaves.len()]);
-        }
+        tree.add(batch, &mut scores);
     }
     scores
 }
@@ -149,25 +187,17 @@ pub(super) fn type_scores(row: &EvidenceRow) -> [i32; PageType::ALL.len()] {
     scores
 }
 
-/// Adds to `shares` what each feature contributed to the score of a block: at each level on the way
-/// to a leaf, the change of the mean of the leaves that remain. The contributions and the mean of
-/// all leaves add up to the score, except for rounding.
+/// Adds to `shares` what each feature contributed to the score of a block: at each comparison on
+/// the way to a leaf, the change of the mean of the blocks of the fit. The contributions and the
+/// means at the roots add up to the score.
 pub(super) fn contributions(row: &EvidenceRow, shares: &mut [i32; 256]) {
     for tree in BLOCKS {
-        let leaf = tree.leaf(row);
-        // The leaves that agree with the answers of the levels so far are `step` apart.
-        let mean = |step: usize| -> i32 {
-            let remaining = tree.leaves.iter().skip(leaf % step).step_by(step);
-            let count = i32::try_from(tree.leaves.len() / step).unwrap_or(1);
-            remaining.copied().map(i32::from).sum::<i32>() / count.max(1)
-        };
-        let mut step = 1;
-        let mut before = mean(step);
-        for (feature, _) in tree.levels() {
-            step *= 2;
-            let after = mean(step);
-            shares[usize::from(feature)] += after - before;
-            before = after;
+        let mut node = 1;
+        while node < LEAVES {
+            let (feature, _) = tree.nodes[node % LEAVES];
+            let next = tree.next(node, |feature| row.get(feature));
+            shares[usize::from(feature)] += tree.mean(next) - tree.mean(node);
+            node = next;
         }
     }
 }
@@ -237,9 +267,18 @@ mod tests {
         assert_eq!(chance(i32::MAX), CERTAIN);
     }
 
+    /// Follows the comparisons of each tree, as they are defined.
     fn block_score(row: &EvidenceRow) -> i32 {
-        let leaf = |tree: &BlockTree| i32::from(tree.leaves[tree.leaf(row)]);
-        BLOCKS.iter().map(leaf).sum()
+        let mut score = 0;
+        for tree in BLOCKS {
+            let mut node = 1;
+            while node < LEAVES {
+                let (feature, threshold) = tree.nodes[node];
+                node = 2 * node + usize::from(row.get(feature) > threshold);
+            }
+            score += i32::from(tree.leaves[node - LEAVES]);
+        }
+        score
     }
 
     proptest! {
@@ -261,9 +300,7 @@ mod tests {
             let row = row(&values);
             let mut shares = [0; 256];
             contributions(&row, &mut shares);
-            let base: i32 = BLOCKS.iter().map(|tree| {
-                tree.leaves.iter().map(|&leaf| i32::from(leaf)).sum::<i32>() / 64
-            }).sum();
+            let base: i32 = BLOCKS.iter().map(|tree| tree.mean(1)).sum();
             prop_assert_eq!(base + shares.iter().sum::<i32>(), block_score(&row));
         }
     }

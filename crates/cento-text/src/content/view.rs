@@ -4,7 +4,7 @@ use super::article;
 use super::described::DescribedPhrases;
 use super::measure::{BlockMeasure, heading_level, measure, text_of};
 use super::names::{NameReader, NameReading, tag_sign};
-use crate::html::{Container, Extract, SchemaCounts, Tag};
+use crate::html::{Container, Extract, Outline, SchemaCounts, Tag};
 use std::collections::HashMap;
 
 /// BlockSums over blocks. The sums over an element are the difference of two prefix sums.
@@ -74,6 +74,9 @@ pub(super) struct PageView<'a> {
     pub(super) groups: Vec<SiblingGroup>,
     /// What the names of each container with text say; nothing about the others.
     pub(super) names: Vec<NameReading>,
+    /// A hash of the tags and first names of each container and of those around it; `None` if none
+    /// of them inside the body has a name, as on pages that are laid out by tables.
+    pub(super) paths: Vec<Option<u64>>,
 }
 
 impl<'a> PageView<'a> {
@@ -108,6 +111,7 @@ impl<'a> PageView<'a> {
             kept,
             group_of: Vec::new(),
             groups: Vec::new(),
+            paths: paths(outline, &names),
             names,
         };
         view.add_up();
@@ -239,6 +243,25 @@ impl<'a> PageView<'a> {
         let group = *self.groups.get(group as usize)?;
         (group.count >= LEAST_SIBLINGS).then_some(group)
     }
+}
+
+fn paths(outline: &Outline, names: &[NameReading]) -> Vec<Option<u64>> {
+    let mut paths: Vec<(u64, bool)> = Vec::with_capacity(outline.containers.len());
+    for (container, names) in outline.containers.iter().zip(names) {
+        // The root is its own parent and not yet in the list.
+        let around = paths.get(container.parent as usize);
+        let (around, is_named) = around.copied().unwrap_or((1, false));
+        let own = names.shape ^ container.tag.index() as u64;
+        let path = (around.rotate_left(23) ^ own)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(29);
+        let has_name = container.tag != Tag::Body && !outline.hint(container).is_empty();
+        paths.push((path, is_named || has_name));
+    }
+    paths
+        .into_iter()
+        .map(|(path, is_named)| is_named.then_some(path))
+        .collect()
 }
 
 /// Shorter texts, such as the labels of buttons, repeat without meaning anything.

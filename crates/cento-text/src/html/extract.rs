@@ -25,8 +25,9 @@ pub struct Extract {
     /// The visible text.
     ///
     /// Paragraphs are separated by one blank line, lines by a line feed, table cells by a tab,
-    /// words by one space; inside `pre` and `textarea`, spaces and tabs are kept. Neither the text
-    /// nor any line ends in whitespace, and the text does not begin with it.
+    /// words by one space; inside `pre` and `textarea`, spaces and tabs are kept. Words in adjacent
+    /// links and in adjacent `span` elements are separate. Neither the text nor any line ends in
+    /// whitespace, and the text does not begin with it.
     pub text: String,
     /// The first `<title>`, or else `og:title`, with whitespace collapsed.
     pub title: Option<String>,

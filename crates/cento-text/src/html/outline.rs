@@ -106,6 +106,8 @@ pub(crate) trait TextObserver {
     fn open(&mut self, tag: Tag, attributes: Attributes<'_>);
     /// An end tag of a block element, after its edge.
     fn close(&mut self, tag: Tag);
+    /// The page has ended: what follows is in none of its elements.
+    fn close_all(&mut self);
     /// The text, now `length` bytes long, has reached an edge: the current block ends.
     fn edge(&mut self, length: usize);
     /// The first character after an edge is written at `length`.
@@ -130,6 +132,8 @@ impl TextObserver for () {
     fn open(&mut self, _: Tag, _: Attributes<'_>) {}
     #[inline]
     fn close(&mut self, _: Tag) {}
+    #[inline]
+    fn close_all(&mut self) {}
     #[inline]
     fn edge(&mut self, _: usize) {}
     #[inline]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 use crate::support::{Random, Sandbox, contents, skip};
 use crate::{ANALYSES, Rounds, corrupt, plan, results, set_up};
@@ -31,7 +32,7 @@ pub(crate) fn library(sandbox: &Sandbox) -> Option<PathBuf> {
 }
 
 /// A number up to `limit`; all orders of magnitude are equally likely.
-fn any_magnitude(random: &mut Random, limit: u64) -> u64 {
+pub(crate) fn any_magnitude(random: &mut Random, limit: u64) -> u64 {
     let smaller = random.below(u64::from(limit.ilog2()));
     1 + random.below((limit >> smaller) + 1)
 }
@@ -155,6 +156,10 @@ fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
     let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
     let right = contents(&sandbox.path("c.cento"));
     let index = ["index", "in", "--part-size", "20K", "-o", "d.cento"];
+    let begun = Instant::now();
+    sandbox.succeed(&index);
+    let time = begun.elapsed();
+    fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
     let mut counted = Rounds::default();
     for _ in 0..rounds {
         let mut command = sandbox.command(&index);
@@ -162,18 +167,45 @@ fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
             .env("LD_PRELOAD", &library)
             .env("FAULT_ROOT", fs::canonicalize(sandbox.path("")).unwrap());
         let at = any_magnitude(&mut random, 300).to_string();
-        let fault = match random.below(6) {
+        let fault = match random.below(9) {
             0 => "failing read",
             1 => "full disk",
             2 => "read-only disk",
             3 => "memory",
             4 => "two processes",
+            5 => "failing write",
+            6 => "kill",
+            7 => "corrupted part",
             _ => "clock jumps",
         };
         counted.add("index", fault);
+        if matches!(fault, "kill" | "corrupted part") {
+            let mut child = sandbox
+                .command(&index)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(time * random.below(1000) as u32 / 1000);
+            let _ = child.kill();
+            child.wait().unwrap();
+            if fault == "corrupted part" {
+                resume_corrupted(&sandbox, &index, &right, &mut random);
+            }
+            if !is_complete(&sandbox) {
+                sandbox.succeed(&index);
+            }
+            assert_eq!(differing(&sandbox, &right), [""; 0], "{fault}");
+            fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
+            continue;
+        }
         let mut other = None;
         match fault {
             "failing read" => drop(command.env("FAULT_READ", &at)),
+            "failing write" => {
+                command.env("FAULT_WRITE", &at);
+                command.env("FAULT_ERROR", INPUT_OUTPUT);
+            }
             "full disk" | "read-only disk" => {
                 let error = if fault == "full disk" {
                     NO_SPACE
@@ -225,6 +257,51 @@ fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
         fs::remove_dir_all(sandbox.path("d.cento")).unwrap();
     }
     counted.print();
+}
+
+/// Whether the corpus `d.cento` exists and its index was not interrupted.
+fn is_complete(sandbox: &Sandbox) -> bool {
+    let said = sandbox.run(&["info", "d.cento"]);
+    said.starts_with("status: 0") && !said.contains("unfinished")
+}
+
+/// Corrupts a file of the corpus `d.cento`, whose index was killed, and resumes it. What is wrong
+/// in the corpus then is found by verification and never in results. Removes such a corpus.
+fn resume_corrupted(
+    sandbox: &Sandbox,
+    index: &[&str],
+    right: &[(String, Vec<u8>)],
+    random: &mut Random,
+) {
+    let corpus = sandbox.path("d.cento");
+    let files = match corpus.exists() {
+        true => contents(&corpus),
+        false => Vec::new(),
+    };
+    let mut names: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
+    names.retain(|name| !name.ends_with(".lock"));
+    if names.is_empty() {
+        return;
+    }
+    let name = names.swap_remove(random.below(names.len() as u64) as usize);
+    corrupt(&corpus.join(&name), random);
+    let output = sandbox.command(index).output().unwrap();
+    // A complete corpus is not written again.
+    let exists = sandbox.transcript(&output).contains("already exists");
+    let resumed = ended_cleanly(sandbox, &output, &name);
+    let differ = differing(sandbox, right);
+    if !resumed || !differ.is_empty() {
+        let said = sandbox.run(&["info", "d.cento", "--verify"]);
+        let sound = differ.is_empty() && exists;
+        assert!(sound || !said.starts_with("status: 0"), "{name}: {said}");
+        let copies = sandbox.command(&["copies", "d.cento", "--json"]).output();
+        let copies = copies.unwrap();
+        if ended_cleanly(sandbox, &copies, &name) {
+            let known = sandbox.succeed(&["copies", "c.cento", "--json"]);
+            assert_eq!(String::from_utf8_lossy(&copies.stdout), known, "{name}");
+        }
+        fs::remove_dir_all(&corpus).unwrap();
+    }
 }
 
 /// The tables of the corpus `d.cento` that differ from those of the right one. A file that could

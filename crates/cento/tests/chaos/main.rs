@@ -10,6 +10,8 @@
 //!   clock that jumps, too little memory, wrong bits in temporary files, two processes at once: an
 //!   error, or the same results;
 //! * **watch and serve** go through all of these too: verdicts and answers are right or missing;
+//! * **scan, report, dedup and contamination** too: what they write is complete and right, or they
+//!   fail;
 //! * **hostile input**: mutated archives and tables are read or rejected, without a panic;
 //! * **outputs**: whatever is named as an output, no byte of the inputs changes.
 //!
@@ -26,6 +28,7 @@
 mod faults;
 mod serving;
 mod watching;
+mod writing;
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -270,7 +273,9 @@ fn kind_of(path: &Path) -> &'static str {
 #[test]
 fn mutated_inputs_are_read_or_rejected() {
     let (rounds, mut random) = plan(10, 400);
+    let mut counted = Rounds::default();
     for round in 0..rounds {
+        counted.add("index", "mutated inputs");
         let sandbox = Sandbox::new();
         inputs(&sandbox, &mut random);
         for entry in fs::read_dir(sandbox.path("in")).unwrap() {
@@ -285,6 +290,7 @@ fn mutated_inputs_are_read_or_rejected() {
             survive(&sandbox, ANALYSES[(round % 5) as usize]);
         }
     }
+    counted.print();
 }
 
 #[test]
@@ -319,6 +325,7 @@ fn no_output_overwrites_an_input() {
         "/dev/null",
         "fresh",
     ];
+    let mut counted = Rounds::default();
     for _ in 0..rounds {
         let output = outputs[random.below(outputs.len() as u64) as usize];
         let command: Vec<&str> = match random.below(6) {
@@ -329,6 +336,7 @@ fn no_output_overwrites_an_input() {
             4 => vec!["discover", "--from", "in", "-o", output],
             _ => vec!["report", "c.cento", "-o", output],
         };
+        counted.add(command[0], "outputs that are inputs");
         let (_, _, said) = survive(&sandbox, &command);
         for (name, bytes) in &before {
             let path = sandbox.path("in").join(name);
@@ -337,4 +345,5 @@ fn no_output_overwrites_an_input() {
         }
         assert!(Path::new("/dev/null").metadata().unwrap().len() == 0);
     }
+    counted.print();
 }

@@ -129,6 +129,35 @@ fn a_corpus_without_findings_says_which_commands_make_them() {
 }
 
 #[test]
+fn a_corrupted_record_of_findings_is_an_error_and_not_a_site_without_them() {
+    let sandbox = Sandbox::new();
+    let page = "The same page on two hosts, and nothing else at all.";
+    let line =
+        |host: &str| format!("{{\"url\": \"http://{host}.example/\", \"text\": \"{page}\"}}\n");
+    sandbox.write("a.jsonl", line("a") + &line("b"));
+    sandbox.succeed(&["index", "a.jsonl", "-o", "c.cento"]);
+    sandbox.succeed(&["copies", "c.cento"]);
+    let files = support::contents(&sandbox.path("c.cento"));
+    let (record, bytes) = files
+        .into_iter()
+        .find(|(name, _)| name.ends_with("run.json"))
+        .unwrap();
+    for at in [3, bytes.len() / 2] {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1;
+        sandbox.write(&format!("c.cento/{record}"), &flipped);
+        let refused = sandbox.run(&["serve", "c.cento", "--listen", "127.0.0.1:0"]);
+        assert!(
+            refused.contains("run.json is corrupted") && refused.contains("run the analysis again"),
+            "{refused}"
+        );
+    }
+    sandbox.succeed(&["copies", "c.cento"]);
+    let server = TestServer::start(&sandbox, &["c.cento"]);
+    assert!(server.get("/api/pages/0").body.contains("Duplicates"));
+}
+
+#[test]
 fn a_list_that_does_not_fit_into_memory_is_named() {
     let server = TestServer::start(
         corpus(),

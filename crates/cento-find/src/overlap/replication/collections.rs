@@ -80,8 +80,8 @@ impl Collection {
     fn contains(&self, other: &Collection) -> bool {
         let same_place = |(host, holding): &(&String, &Holding)| {
             self.hosts.get(*host).is_some_and(|known| {
-                known.folder.starts_with(&holding.folder)
-                    || holding.folder.starts_with(&known.folder)
+                let (one, other) = (path_of(&known.folder), path_of(&holding.folder));
+                one.starts_with(other) || other.starts_with(one)
             })
         };
         let together = other.hosts.iter().filter(same_place).count();
@@ -168,21 +168,35 @@ fn folder(url: &str) -> &str {
     }
 }
 
-/// Returns the deepest folder that contains two folders.
+/// Returns the position of the path of a URL, after its scheme, host and port.
+fn path_begin(url: &str) -> usize {
+    let host = url.find("://").map_or(0, |scheme| scheme + 3);
+    let path = url.get(host..).and_then(|rest| rest.find('/'));
+    path.map_or(url.len(), |path| host + path)
+}
+
+/// Returns the path of a URL.
+fn path_of(url: &str) -> &str {
+    url.get(path_begin(url)..).unwrap_or_default()
+}
+
+/// Returns the deepest folder that contains two folders of one host, which may have different
+/// schemes and ports: at least the root of the first.
 fn common_folder<'a>(one: &'a str, other: &str) -> &'a str {
-    let same = one
+    let begin = path_begin(one);
+    let (path, other) = (path_of(one), path_of(other));
+    let same = path
         .bytes()
         .zip(other.bytes())
         .take_while(|(one, other)| one == other)
         .count();
-    if same == one.len() && same == other.len() {
+    if same == path.len() && same == other.len() {
         return one;
     }
-    let slash = one.as_bytes().get(..same).unwrap_or_default();
+    let slash = path.as_bytes().get(..same).unwrap_or_default();
     let slash = slash.iter().rposition(|&byte| byte == b'/');
-    slash
-        .and_then(|slash| one.get(..=slash))
-        .unwrap_or_default()
+    let end = slash.map_or(begin, |slash| begin + slash + 1);
+    one.get(..end).unwrap_or_default()
 }
 
 /// Adds the stages that find collections.
@@ -349,6 +363,11 @@ mod tests {
             ("http://a/x/", "http://a/x/", "http://a/x/"),
             ("http://a/x/", "http://a/x/z/", "http://a/x/"),
             ("http://a/xy/", "http://a/xz/", "http://a/"),
+            ("http://a/x/", "https://a/x/", "http://a/x/"),
+            ("http://a/x/y/", "https://a/x/", "http://a/x/"),
+            ("http://a/", "http://a:8080/", "http://a/"),
+            ("http://a:80/x/", "http://a/y/", "http://a:80/"),
+            ("http://a", "https://a/x/", "http://a"),
         ] {
             assert_eq!(common_folder(one, other), expected);
         }

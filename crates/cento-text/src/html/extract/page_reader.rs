@@ -27,6 +27,12 @@ pub(super) struct PageReader<'a, F> {
     preformatted: bool,
     /// The length of the text when the last link ended.
     link_end: usize,
+    /// Where the text of the last `span` begins, and the length of the text at the end of the last
+    /// one that has more than a letter.
+    span_begin: usize,
+    span_end: usize,
+    /// The length of the text where a `span` follows another one directly.
+    span_joint: usize,
     in_math: u32,
     /// The number of open elements that [nest](nests), and its maximum. Counted by tags only:
     /// elements that a browser would close along with a table stay open here, which matters only by
@@ -166,6 +172,9 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             raw: Raw::Dropped,
             preformatted: false,
             link_end: usize::MAX,
+            span_begin: usize::MAX,
+            span_end: usize::MAX,
+            span_joint: usize::MAX,
             in_math: 0,
             depth: 0,
             deepest: 0,
@@ -201,6 +210,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         }
         self.preformatted = false;
         self.writer.edge(TagEdge::Paragraph);
+        self.writer.observer.close_all();
         for line in body.lines() {
             // The text is markup on some pages; a stray tag in plain text does no harm.
             tokenize(line, self);
@@ -226,6 +236,33 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
     }
 }
 
+impl<F: TextObserver> PageReader<'_, F> {
+    /// Remembers where a `span` ends, unless it has a single letter: a decorated initial is part of
+    /// its word, and so are letters that a page moves one by one.
+    #[inline]
+    fn end_span(&mut self) {
+        let text = self.writer.text().as_bytes();
+        match text.get(self.span_begin..).unwrap_or_default() {
+            [] => {}
+            [only] if only.is_ascii_alphabetic() => {}
+            _ => self.span_end = text.len(),
+        }
+    }
+
+    /// Separates the words of two adjacent `span` elements. Pages show them apart by means of their
+    /// style sheets: `<span>1972</span><span>2h 55m</span>`.
+    fn separate_spans(&mut self, next: &str) {
+        self.span_joint = usize::MAX;
+        let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        if self.writer.is_flushed()
+            && is_word(self.writer.text().as_bytes().last())
+            && is_word(next.as_bytes().first())
+        {
+            self.writer.edge(TagEdge::Space);
+        }
+    }
+}
+
 impl<F: TextObserver> TokenSink for PageReader<'_, F> {
     #[inline]
     fn text(&mut self, text: TextToken<'_>) {
@@ -236,7 +273,12 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 }
             }
             ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
-            ContentModel::Data => self.writer.flowing(text.raw),
+            ContentModel::Data => {
+                if self.span_joint == self.writer.length() {
+                    self.separate_spans(text.raw);
+                }
+                self.writer.flowing(text.raw);
+            }
             // A CDATA section.
             ContentModel::PlainText if self.in_foreign_content() => {
                 if !self.dropped.is_active() {
@@ -308,6 +350,13 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             self.anchor(attributes);
             return ContentModel::Data;
         }
+        if tag == Tag::Span {
+            if self.span_end == self.writer.length() {
+                self.span_joint = self.span_end;
+            }
+            self.span_begin = self.writer.position();
+            return ContentModel::Data;
+        }
         if is_ordinary(tag) {
             return ContentModel::Data;
         }
@@ -367,6 +416,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 self.link_end = self.writer.length();
                 self.writer.observer.link_ends(self.link_end);
             }
+            Tag::Span => self.end_span(),
             Tag::Pre | Tag::Listing | Tag::Td | Tag::Th | Tag::Body => self.preformatted = false,
             // A browser reads `</br>` as `<br>`.
             Tag::Br => self.writer.line_break(),

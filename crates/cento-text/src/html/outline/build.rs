@@ -223,7 +223,9 @@ impl TextObserver for OutlineBuilder<'_> {
     }
 
     fn close(&mut self, tag: Tag) {
-        if !is_container(tag) || !self.stack.is_open(tag) {
+        // As in a browser, elements stay open after the end of the body: what follows it, on pages
+        // that contain other pages, is where it would be without that end tag.
+        if !is_container(tag) || tag == Tag::Body || !self.stack.is_open(tag) {
             return;
         }
         if self.overflow > 0 {
@@ -234,7 +236,6 @@ impl TextObserver for OutlineBuilder<'_> {
         // An end tag inside a table cell does not close elements outside the table, but those of
         // the table's own parts do.
         let found = match tag {
-            Tag::Body => self.stack.find(&[tag], &[]),
             Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Table => {
                 self.stack.find(&[tag], &[Tag::Table])
             }
@@ -243,6 +244,10 @@ impl TextObserver for OutlineBuilder<'_> {
         if let Some(depth) = found {
             self.pop_to(depth);
         }
+    }
+
+    fn close_all(&mut self) {
+        self.pop_to(1);
     }
 
     fn edge(&mut self, length: usize) {
