@@ -27,7 +27,8 @@ const LONGEST: usize = 64 << 10;
 const BREAK: &[u8] = b"\n--\n";
 
 /// The first byte is how the rest is read: as texts or HTML pages with `--` in a line between
-/// them, as JSON Lines, or as an archive.
+/// them, as JSON Lines, or as an archive; and which analyses run. Each combination costs a third of
+/// all of them, so that a fuzzer gets further.
 pub fn analyses(bytes: &[u8]) {
     let Some((&form, rest)) = bytes.split_first() else {
         return;
@@ -61,8 +62,12 @@ pub fn analyses(bytes: &[u8]) {
     let Some(source) = no_bug(pages(&corpus)) else {
         return;
     };
-    let findings = run(&source, &workplace(corpus.join(FINDINGS), 1), folder.path());
-    ask(&corpus);
+    let chosen = Chosen::of(form);
+    let place = workplace(corpus.join(FINDINGS), 1);
+    let findings = run(&source, &place, folder.path(), chosen);
+    if chosen.includes(Chosen::Labels) {
+        ask(&corpus);
+    }
     // Sometimes again: neither the number of threads nor the memory change a byte.
     if form & 0x84 == 0x84 {
         let again = folder.path().join("again");
@@ -70,11 +75,38 @@ pub fn analyses(bytes: &[u8]) {
             memory: 256 << 20,
             ..workplace(again, 2)
         };
-        let others = run(&source, &more, folder.path());
+        let others = run(&source, &more, folder.path(), chosen);
         assert_eq!(findings.len(), others.len());
         for (one, other) in findings.iter().zip(&others) {
             assert!(tables(one) == tables(other), "{}", one.record.analysis);
         }
+    }
+}
+
+/// Which analyses run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    All,
+    /// `copies`, `quilts` and `passages`.
+    Copying,
+    /// `overlap`, `reuse` and `phrases`.
+    Sharing,
+    /// `discover`, `detect` and `query`.
+    Labels,
+}
+
+impl Chosen {
+    fn of(form: u8) -> Chosen {
+        match form >> 3 & 3 {
+            0 => Chosen::All,
+            1 => Chosen::Copying,
+            2 => Chosen::Sharing,
+            _ => Chosen::Labels,
+        }
+    }
+
+    fn includes(self, group: Chosen) -> bool {
+        self == Chosen::All || self == group
     }
 }
 
@@ -100,35 +132,46 @@ fn listed(bytes: &[u8], field: &str) -> Vec<u8> {
     lines
 }
 
-/// Runs every analysis with thresholds that small pages reach.
-fn run(source: &Arc<CorpusPages>, workplace: &Workplace, folder: &Path) -> Vec<Findings> {
-    let quilting = QuiltsParams {
-        k: 3,
-        m: 2,
-        c: 1,
-        theta: 0.1,
-        ..QuiltsParams::default()
-    };
-    let passing = PassagesParams {
-        min_chars: 20,
-        k: 3,
-        w: 2,
-        min_shared: 1,
-        ..PassagesParams::default()
-    };
+/// Runs the chosen analyses with thresholds that small pages reach.
+fn run(
+    source: &Arc<CorpusPages>,
+    workplace: &Workplace,
+    folder: &Path,
+    chosen: Chosen,
+) -> Vec<Findings> {
     let mut found = Vec::new();
     let mut keep = |result: Result<Findings>| found.extend(no_bug(result));
-    keep(copies(source, &CopiesParams::default(), workplace));
-    let chunked = OverlapParams {
-        threshold: 1,
-        ..OverlapParams::new(ChunkKind::Paragraph)
-    };
-    keep(overlap::run(source, &chunked, workplace));
-    keep(reuse::run(source, &ReuseParams::default(), workplace));
-    keep(quilts(source, &quilting, workplace));
-    keep(passages::run(source, &passing, &[], workplace));
-    keep(phrases(source, &PhrasesParams::default(), workplace));
-    if let Some(first) = source.corpora().first() {
+    if chosen.includes(Chosen::Copying) {
+        let quilting = QuiltsParams {
+            k: 3,
+            m: 2,
+            c: 1,
+            theta: 0.1,
+            ..QuiltsParams::default()
+        };
+        let passing = PassagesParams {
+            min_chars: 20,
+            k: 3,
+            w: 2,
+            min_shared: 1,
+            ..PassagesParams::default()
+        };
+        keep(copies(source, &CopiesParams::default(), workplace));
+        keep(quilts(source, &quilting, workplace));
+        keep(passages::run(source, &passing, &[], workplace));
+    }
+    if chosen.includes(Chosen::Sharing) {
+        let chunked = OverlapParams {
+            threshold: 1,
+            ..OverlapParams::new(ChunkKind::Paragraph)
+        };
+        keep(overlap::run(source, &chunked, workplace));
+        keep(reuse::run(source, &ReuseParams::default(), workplace));
+        keep(phrases(source, &PhrasesParams::default(), workplace));
+    }
+    if chosen.includes(Chosen::Labels)
+        && let Some(first) = source.corpora().first()
+    {
         let recipe = recipe_of(first.parameters(), LabelKind::Chunks);
         let params = DiscoverParams::new(How::Threshold(1), recipe, &StopList::default());
         if let Some(labelled) = no_bug(discover(source, &params, workplace)) {
