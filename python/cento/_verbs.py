@@ -281,8 +281,8 @@ class Analyses:
           ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -381,8 +381,8 @@ class Analyses:
           ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -492,8 +492,8 @@ class Analyses:
           ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -607,8 +607,8 @@ class Analyses:
           ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -713,8 +713,8 @@ class Analyses:
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
           ``seed``: Seed of the random generator
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -833,8 +833,8 @@ class Analyses:
           ``figures``: Write figures to this folder, as SVG and CSV
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -951,8 +951,8 @@ class Analyses:
           ``seed``: Seed of the random generator
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -1099,8 +1099,8 @@ class Analyses:
           ``seed``: Seed of the random generator
           ``figure_format``: With ``figures``: write the figures in this format too, in addition to
             SVG and CSV
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -1210,8 +1210,8 @@ class Analyses:
             date; undated pages last; then a URL without tracking parameters; then corpus order),
             first (in corpus order), longest or shortest-url [default: earliest]
           ``overwrite``: Replace existing files
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]
@@ -1304,8 +1304,8 @@ class Analyses:
             hashes of their payloads, and the shared passages beside the originals' words
           ``reproducible``: Leave out the time at which it was made: the same data give the same
             bytes
-          ``out``: Write the main table to a file, in the format of its extension: .parquet, .jsonl
-            or .csv; - prints JSON Lines
+          ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+            extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
           ``explain``: Print the seconds, rows and bytes of each stage
           ``findings``: Folder of the findings [default: CORPUS/findings]

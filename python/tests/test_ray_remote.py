@@ -1,7 +1,8 @@
-"""Indexing objects on S3 on a Ray cluster: the same corpus as on threads."""
+"""Objects of a bucket on a Ray cluster: the same corpus and the same tables as on threads."""
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import time
@@ -21,12 +22,17 @@ ray = pytest.importorskip("ray")
 MOTO = Path.home() / ".cache/cento/moto-5.2.5/bin/moto_server"
 
 
-def put(url: str, content: bytes = b"") -> None:
-    kind = {"Content-Type": "application/octet-stream"}
-    request = urllib.request.Request(url, data=content, headers=kind, method="PUT")
+def ask(request: urllib.request.Request) -> bytes:
     # No proxy of this machine is asked for a local server.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    opener.open(request, timeout=10).close()
+    with opener.open(request, timeout=10) as answer:
+        content: bytes = answer.read()
+        return content
+
+
+def put(url: str, content: bytes = b"") -> None:
+    kind = {"Content-Type": "application/octet-stream"}
+    ask(urllib.request.Request(url, data=content, headers=kind, method="PUT"))
 
 
 @pytest.fixture()
@@ -81,3 +87,20 @@ def test_objects_of_a_bucket_are_indexed_by_workers(bucket: str, tmp_path: Path)
     cento.run("index", bucket, "-o", here, *words, progress=False)
     assert tables(there) == tables(here) != {}
     assert (there / "manifest.json").read_bytes() == (here / "manifest.json").read_bytes()
+
+
+def test_an_analysis_reads_objects_of_a_bucket_and_writes_one(bucket: str, tmp_path: Path) -> None:
+    from cento import ray as cento_ray
+    from cento.ray import local_cluster
+
+    words = ["-k", "4", "--memory=256M"]
+    here, there = tmp_path / "here.parquet", "s3://bucket/out/quilts.parquet"
+    ray.shutdown()
+    with local_cluster() as cluster:
+        ray.init(address=cluster.address, log_to_driver=False)
+        found = ["--findings", str(tmp_path / "there"), "--out", there]
+        cento_ray.run("quilts", bucket, *words, *found, settings=settings())
+    cento.run("quilts", bucket, *words, "--out", here, progress=False)
+    address = os.environ["AWS_ENDPOINT_URL"]
+    written = ask(urllib.request.Request(f"{address}/bucket/out/quilts.parquet"))
+    assert written == here.read_bytes() != b""

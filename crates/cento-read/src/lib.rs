@@ -103,7 +103,7 @@ pub use input::{IgnoredCause, IgnoredFiles, Input, Resolved, resolve};
 pub use page::{Content, Decoded, Page, Reject, Rejected};
 pub use reader::Reader;
 pub use record::{Ignored, IgnoredKind, Item, Place, Record, Skipped, Start};
-pub use remote::{RemoteErrorKind, RemoteSettings, without_credentials};
+pub use remote::{RemoteErrorKind, RemoteOutput, RemoteSettings, without_credentials};
 pub use rewrite::{Fate, RevisitOf, Rewritten, rewrite};
 pub use settings::{Limits, Settings};
 pub use table::{TableBatches, TableFile};

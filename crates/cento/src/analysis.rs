@@ -20,8 +20,8 @@ use crate::session::record_main_table;
 /// Options of every analysis.
 #[derive(Debug, Args)]
 pub(crate) struct AnalysisArguments {
-    /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or .csv; -
-    /// prints JSON Lines
+    /// Write the main table to a file or an object s3://BUCKET/KEY, in the format of its extension:
+    /// .parquet, .jsonl or .csv; - prints JSON Lines
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print JSON, one object per line

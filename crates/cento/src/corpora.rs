@@ -45,11 +45,10 @@ pub(crate) fn check_no_input(output: &Path, source: &CorpusPages) -> Result<(), 
 
 /// Fails if an output file is an input of a corpus, under any name.
 pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), CommandError> {
-    let Some(inode) = cento_file::inode(output) else {
-        return Ok(());
-    };
+    let inode = cento_file::inode(output);
     for (_, input) in corpus.inputs()? {
-        if cento_file::inode(Path::new(&input)) == Some(inode) {
+        let is_same_file = inode.is_some() && cento_file::inode(Path::new(&input)) == inode;
+        if is_same_file || Path::new(&input) == output {
             return Err(CommandError::usage(
                 format!("the output would overwrite the input {input}"),
                 "choose another output file",

@@ -5,8 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use cento_figure::csv_cell;
-use cento_file::{Fault, Output, is_standard_output};
+use cento_file::{Fault, Output, PrivateFolder, is_standard_output};
 use cento_find::{read_table, row_values, table_columns};
+use cento_read::{RemoteOutput, RemoteSettings};
 use serde_json::{Map, Value};
 
 use crate::command_error::CommandError;
@@ -52,6 +53,9 @@ pub(crate) fn check_table_file(path: &Path) -> Result<(), CommandError> {
 
 /// Fails if a file cannot be written: before the work rather than after it.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
+    if RemoteOutput::is_remote(path) {
+        return Ok(remote_output(path)?.check()?);
+    }
     let output = Output::create(path);
     output.map(drop).map_err(|error| cannot_write(path, &error))
 }
@@ -81,8 +85,28 @@ pub(crate) fn export_table(
     Ok(())
 }
 
-/// Writes a file through a buffer; it appears under its name when it is complete.
+fn remote_output(path: &Path) -> Result<RemoteOutput, cento_read::Error> {
+    RemoteOutput::open(path, &RemoteSettings::default())
+}
+
+/// Writes a file through a buffer; it appears under its name when it is complete. An object of a
+/// bucket is written to a temporary file first.
 pub(crate) fn write_with<T>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<Output>) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    if !RemoteOutput::is_remote(path) {
+        return write_local(path, write);
+    }
+    let temp = std::env::temp_dir();
+    let folder = PrivateFolder::create(&temp).map_err(|error| cannot_write(&temp, &error))?;
+    let file = folder.path().join("upload");
+    let result = write_local(&file, write)?;
+    remote_output(path)?.upload(&file)?;
+    Ok(result)
+}
+
+fn write_local<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<Output>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {

@@ -75,9 +75,8 @@ pub(crate) enum LabelsVerb {
         /// The labels
         #[arg(value_name = "LABELS")]
         labels: PathBuf,
-        /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or
-        /// .csv;
-        /// - prints JSON Lines
+        /// Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
+        /// extension: .parquet, .jsonl or .csv; - prints JSON Lines
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },

@@ -99,8 +99,8 @@ pub(crate) struct QueryArguments {
     max_pages: Option<u32>,
     #[command(flatten)]
     top: TopArguments,
-    /// Write the main table to a file, in the format of its extension: .parquet, .jsonl or .csv; -
-    /// prints JSON Lines
+    /// Write the main table to a file or an object s3://BUCKET/KEY, in the format of its extension:
+    /// .parquet, .jsonl or .csv; - prints JSON Lines
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Print JSON, one object per line

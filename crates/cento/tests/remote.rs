@@ -83,6 +83,22 @@ impl Moto {
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
     }
 
+    /// Returns the content of an object.
+    fn get(&self, path: &str) -> Vec<u8> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n",
+            self.port
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let shown = String::from_utf8_lossy(&answer);
+        assert!(shown.starts_with("HTTP/1.1 200"), "{path}: {shown}");
+        let end = answer.windows(4).position(|part| part == b"\r\n\r\n");
+        answer.split_off(end.unwrap() + 4)
+    }
+
     /// Returns `cento` with an environment that points to this server.
     fn command(&self, sandbox: &Sandbox, arguments: &[&str]) -> Command {
         let mut command = sandbox.command(arguments);
@@ -324,6 +340,62 @@ fn public_objects_need_no_credentials_and_private_ones_say_so() {
         said.contains("error: s3://nobucket/x/: no such bucket"),
         "{said}"
     );
+}
+
+#[test]
+fn a_table_is_written_to_a_bucket() {
+    let Some(moto) = Moto::start() else { return };
+    let sandbox = Sandbox::new();
+    moto.put("/bucket/crawl.warc.gz", "", &archive(40));
+    let copies = |input: &str, out: &str| {
+        moto.run(
+            &sandbox,
+            &["copies", input, "--findings", "found", "--out", out],
+        )
+    };
+    for ending in ["parquet", "jsonl", "csv"] {
+        let (far, near) = (
+            format!("s3://bucket/out/a b.{ending}"),
+            format!("a.{ending}"),
+        );
+        let said = copies("s3://bucket/crawl.warc.gz", &far);
+        assert!(said.starts_with("status: 0"), "{said}");
+        copies("s3://bucket/crawl.warc.gz", &near);
+        let near = std::fs::read(sandbox.path(&near)).unwrap();
+        assert!(moto.get(&format!("/bucket/out/a%20b.{ending}")) == near);
+    }
+    // What cannot be written is said before the work.
+    for (out, status, error) in [
+        (
+            "s3://nobucket/a.csv",
+            2,
+            "s3://nobucket/a.csv: no such bucket",
+        ),
+        ("s3://bucket/", 2, "unknown table format: s3://bucket/"),
+        (
+            "s3://bucket/a.txt",
+            2,
+            "unknown table format: s3://bucket/a.txt",
+        ),
+        (
+            "http://127.0.0.1/a.csv",
+            2,
+            "http://127.0.0.1/a.csv: web servers can only be read",
+        ),
+    ] {
+        let said = copies("s3://bucket/crawl.warc.gz", out);
+        let begin = format!("status: {status}");
+        assert!(said.starts_with(&begin) && said.contains(error), "{said}");
+    }
+    moto.put(
+        "/bucket/pages.jsonl",
+        "x-amz-acl: public-read\r\n",
+        b"{\"text\": \"One line.\", \"url\": \"http://l.example/1\"}\n",
+    );
+    let said = copies("s3://bucket/pages.jsonl", "s3://bucket/pages.jsonl");
+    let error = "the output would overwrite the input s3://bucket/pages.jsonl";
+    assert!(said.contains(error), "{said}");
+    assert!(moto.get("/bucket/pages.jsonl").starts_with(b"{\"text"));
 }
 
 fn index_url<'a>(url: &'a str, output: &'a str) -> Vec<&'a str> {

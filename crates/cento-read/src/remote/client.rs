@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use super::failure::{RemoteErrorKind, TransferFailure};
+use super::failure::{NO_BUCKET, RemoteErrorKind, TransferFailure};
 use super::throttle::Throttle;
 use super::{
     Address, Inspected, Inspection, ListedObject, ObjectFacts, RemoteSettings, Transfer, runtime,
@@ -149,7 +149,7 @@ impl Client {
                     .bucket(bucket)
                     .map_err(|error| refused(one_line(&error)))?;
                 let signed = store.signed_url(Method::GET, &path, SIGNED_FOR).await;
-                let mut url = signed.map_err(|error| list_failure(&address.name(), &error))?;
+                let mut url = signed.map_err(|error| bucket_failure(&address.name(), &error))?;
                 if self.anonymous {
                     // The signature is invalid. The library has no other function that returns the
                     // URL of an object.
@@ -163,7 +163,7 @@ impl Client {
         }
     }
 
-    fn bucket(&self, name: &str) -> object_store::Result<AmazonS3> {
+    pub(super) fn bucket(&self, name: &str) -> object_store::Result<AmazonS3> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = buckets.get(name) {
             return Ok(store.clone());
@@ -203,7 +203,7 @@ impl Client {
         let name = format!("s3://{bucket}/{prefix}");
         let store = self
             .bucket(bucket)
-            .map_err(|error| list_failure(&name, &error))?;
+            .map_err(|error| bucket_failure(&name, &error))?;
         let (wanted, place) = (prefix.to_owned(), bucket.to_owned());
         let listed = self.wait(async move {
             let mut found = Vec::new();
@@ -234,7 +234,7 @@ impl Client {
             }
         });
         let mut found = match listed {
-            Ok(listed) => listed.map_err(|error| list_failure(&name, &error))?,
+            Ok(listed) => listed.map_err(|error| bucket_failure(&name, &error))?,
             Err(error) => return Err(interrupted(&name, &error)),
         };
         found.sort_by(|a, b| a.address.cmp(&b.address));
@@ -388,17 +388,17 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 }
 
 /// Converts an error of the library about a bucket.
-fn list_failure(name: &str, error: &object_store::Error) -> TransferFailure {
+pub(super) fn bucket_failure(name: &str, error: &object_store::Error) -> TransferFailure {
     use object_store::Error;
     let message = one_line(error);
     let (kind, detail) = match error {
-        Error::NotFound { .. } => (RemoteErrorKind::Missing, "no such bucket".into()),
+        Error::NotFound { .. } => (RemoteErrorKind::Missing, NO_BUCKET.into()),
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
             (RemoteErrorKind::Forbidden, "access denied".into())
         }
         // The library does not return the status, but its message contains it.
         _ if message.contains("NoSuchBucket") || message.contains("404 Not Found") => {
-            (RemoteErrorKind::Missing, "no such bucket".into())
+            (RemoteErrorKind::Missing, NO_BUCKET.into())
         }
         _ if message.contains("AccessDenied") || message.contains("403 Forbidden") => (
             RemoteErrorKind::Forbidden,
@@ -419,7 +419,7 @@ fn list_failure(name: &str, error: &object_store::Error) -> TransferFailure {
     }
 }
 
-fn interrupted(name: &str, error: &io::Error) -> TransferFailure {
+pub(super) fn interrupted(name: &str, error: &io::Error) -> TransferFailure {
     TransferFailure {
         name: name.into(),
         kind: RemoteErrorKind::Unreachable,

@@ -19,11 +19,16 @@ pub enum RemoteErrorKind {
     Changed,
     /// The server does not support ranges, which this format needs.
     NoRanges,
+    /// An output names a server that objects cannot be written to.
+    ReadOnly,
     /// The server rejects the request for another reason.
     Refused,
     /// The server cannot be reached or fails repeatedly.
     Unreachable,
 }
+
+/// The detail of [`RemoteErrorKind::Missing`] if the bucket does not exist.
+pub(super) const NO_BUCKET: &str = "no such bucket";
 
 /// An error that ended a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +68,9 @@ impl RemoteErrorKind {
     /// Who has to act on it.
     pub(crate) fn fault(self) -> Fault {
         match self {
-            RemoteErrorKind::BadAddress | RemoteErrorKind::Missing => Fault::Usage,
+            RemoteErrorKind::BadAddress | RemoteErrorKind::Missing | RemoteErrorKind::ReadOnly => {
+                Fault::Usage
+            }
             RemoteErrorKind::Changed | RemoteErrorKind::NoRanges => Fault::Unsuitable,
             RemoteErrorKind::Forbidden
             | RemoteErrorKind::Refused
@@ -77,6 +84,9 @@ impl RemoteErrorKind {
         match self {
             RemoteErrorKind::BadAddress => {
                 "write s3://BUCKET/KEY, s3://BUCKET/PREFIX/, http://HOST/PATH or https://HOST/PATH".into()
+            }
+            RemoteErrorKind::Missing if s3 && detail == NO_BUCKET => {
+                "check the name of the bucket".into()
             }
             RemoteErrorKind::Missing if s3 => {
                 "check the spelling; a prefix must end with /".into()
@@ -94,6 +104,7 @@ impl RemoteErrorKind {
             }
             RemoteErrorKind::Forbidden => "check your permissions; write http://USER:PASSWORD@HOST/… for a password".into(),
             RemoteErrorKind::Changed => "index it again under another name when it no longer changes".into(),
+            RemoteErrorKind::ReadOnly => "name a file, or an object of a bucket: s3://BUCKET/KEY".into(),
             RemoteErrorKind::NoRanges => "download it and read the file".into(),
             RemoteErrorKind::Refused if s3 && detail.contains("AWS_REGION") => {
                 "set AWS_REGION to the region of the bucket".into()

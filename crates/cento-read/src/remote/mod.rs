@@ -1,4 +1,4 @@
-//! Remote inputs: `s3://bucket/key`, `http://…` and `https://…`.
+//! Remote inputs: `s3://bucket/key`, `http://…` and `https://…`; and outputs in buckets.
 //!
 //! ```text
 //!  Client ── one for all inputs: a small runtime, an HTTP client, the buckets, the throttle
@@ -10,6 +10,8 @@
 //!        Transfer ── fetches a range of bytes, with retries
 //! ```
 //! The rest of the crate is synchronous. `RemoteBody` and `RangeReader` hide the asynchronous code.
+//!
+//! [`RemoteOutput`] uploads a file, in parts that the library sends and retries (`upload.rs`).
 //!
 //! Everything is fetched with `GET`; requests to S3 use a URL that is signed for one request. So
 //! one place interprets responses, retries and resumes, for all kinds of servers.
@@ -32,6 +34,7 @@ mod body;
 #[cfg(feature = "remote")]
 mod client;
 mod failure;
+mod output;
 #[cfg(feature = "remote")]
 mod ranged;
 #[cfg(feature = "remote")]
@@ -42,6 +45,8 @@ mod runtime;
 mod throttle;
 #[cfg(feature = "remote")]
 mod transfer;
+#[cfg(feature = "remote")]
+mod upload;
 
 #[cfg(feature = "remote")]
 #[cfg(test)]
@@ -62,6 +67,7 @@ pub(crate) use body::RemoteBody;
 pub(crate) use client::Client;
 pub use failure::RemoteErrorKind;
 pub(crate) use failure::{TransferFailure, transfer_failure};
+pub use output::RemoteOutput;
 #[cfg(feature = "remote")]
 pub(crate) use ranged::RangeReader;
 #[cfg(feature = "remote")]
