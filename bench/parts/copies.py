@@ -32,20 +32,24 @@ def truth(texts):
     return {frozenset(pair) for pair in pairs_of(path)}
 
 
-def judged(reported, true):
+def judged_pairs(reported, true):
     """How many true pairs are in one class of those reported, and how many reports are wrong."""
     parent = {}
 
     def find(page):
         while parent.setdefault(page, page) != page:
-            page = parent[page]
+            parent[page] = page = parent[parent[page]]
         return page
 
     wrong = 0
     for page, other in reported:
         wrong += frozenset((page, other)) not in true
         parent[find(page)] = find(other)
-    found = sum(find(one) == find(other) for one, other in map(tuple, true))
+    return sum(find(one) == find(other) for one, other in map(tuple, true)), wrong
+
+
+def judged(reported, true):
+    found, wrong = judged_pairs(reported, true)
     text = f"{found:,} of {len(true):,} pairs, {wrong:,} of {len(reported):,} reports wrong"
     # A peer that misses more than a tenth of the pairs does not count as one that does the work.
     return text, found >= 0.9 * len(true)
