@@ -113,8 +113,8 @@ def readme(results):
     """Five rows: what cento takes, and what the strongest peer takes."""
     lines = ["| task | cento | strongest peer | ratio |", "|---|---|---|---:|"]
     for name, task in (
-        ("extract", "1.24 GB of HTML in WARC.gz to text (cento: to a corpus)"),
-        ("copies", "near-duplicates of 9,148 RFCs, from JSON Lines"),
+        ("extract", "{gb:.2f} GB of HTML in WARC.gz to text (cento: to a corpus)"),
+        ("copies", "near-duplicates of {gb:.2f} GB of RFCs, from JSON Lines"),
         ("reuse", "local reuse among them"),
         ("overlap", "overlap among them, from a corpus"),
         ("quilts", "quilts among them (cento: with positions)"),
@@ -124,6 +124,7 @@ def readme(results):
         if not ours or not peer:
             continue
         brief = lambda row: took(row).split(",")[0]
+        task = task.format(gb=(table["size"] or 0) / 1e9)
         lines.append(f"| {task} | {brief(ours)} | {short_name(peer).split(',')[0]}: {brief(peer)} | {times(ratio(table, peer, 'seconds'))} |")
     dates = sorted({results[part]["date"][:10] for part in ("extract", "copies", "reuse", "overlap", "quilts") if part in results})
     if not dates:

@@ -76,7 +76,7 @@ def compare(settings):
         return run([python_of(environment), HERE / "peers/copies.py", name, path, FOLDER / f"compare-{name}.tsv", work], limit=600)
 
     note = (
-        f"The {pages:,} RFCs, from JSON Lines to the list of near-duplicates, 2 cores. The truth: {len(true)} pairs of which the sets of 5-grams of words have a resemblance of at least {LEAST}, "
+        f"The {pages:,} RFCs, {texts.stat().st_size / 1e6:,.0f} MB of JSON Lines, from that to the list of near-duplicates, 2 cores. The truth: {len(true)} pairs of which the sets of 5-grams of words have a resemblance of at least {LEAST}, "
         "computed without sketches. text-dedup and datatrove get one RFC of eight, because they are slow; their time is compared for the same amount of text, and their result with the truth of that sample."
     )
     table = Comparison("copies", "Near-duplicates, text to tables", note, texts.stat().st_size)
