@@ -64,10 +64,10 @@ def planted(settings):
     scores = run([CENTO, "score", corpus / "findings/passages", "--truth", crawl / "truth.jsonl", "--json"]).output
     listed_pairs = pairs_of(run([CENTO, "reuse", corpus, "--json"]).output, "page", "of")
     fresh(corpus.name)
-    rows = [["`cento score`", "found", "expected", "wrong"]]
+    rows = [["`cento score`", "planted", "found", "recall", "precision"]]
     for line in scores.splitlines():
         one = json.loads(line)
-        rows.append([one["what"], *(f"{one[key]:,}" for key in ("right", "expected", "wrong"))])
+        rows.append([one["what"], f"{one['expected']:,}", f"{one['found']:,}", f"{one['recall']:.3f}", f"{one['precision']:.3f}"])
     note = f"Of {len(found):,} pairs with passages, `cento reuse` lists {len(found & listed_pairs):,} (and {len(listed_pairs - found):,} others)."
     return listed("planted", rows, "A synthetic crawl", note)
 

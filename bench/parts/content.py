@@ -97,7 +97,8 @@ def compare(settings):
     older = []
     for line in output_of(examples / "content_score", articles).splitlines():
         if found := re.match(r"(\w+) +held out +([\d.]+) +([\d.]+) +([\d.]+) ", line):
-            older.append([f"`{found[1]}`, held-out pages, model of half of the pages", found[4], found[2], found[3]])
+            model = ", model of half of the pages" if found[1] == "main" else ""
+            older.append([f"`{found[1]}`, held-out pages{model}", found[4], found[2], found[3]])
     if not settings.small:
         said = output_of(sys.executable, tree / "tools/cross_validate_content.py", folder, articles, cwd=tree)
         row = next(line for line in said.splitlines() if line.startswith("| `cento"))

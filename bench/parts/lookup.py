@@ -19,4 +19,4 @@ def compare(settings):
     for line in times:
         what, numbers = line.split(":")
         rows.append([what, *re.findall(r"[\d.]+ ms", numbers)])
-    return [listed("lookup", rows, note=f"Debian's documentation, indexed {copies} times: {size}. Opening the corpus for the first time: {opened.split(': ')[1]}.")]
+    return [listed("lookup", rows, note=f"Debian's documentation, {copies} × in one corpus: {size}. Opening the corpus for the first time: {opened.split(': ')[1]}.")]
