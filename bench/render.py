@@ -21,8 +21,11 @@ def provenance(result):
     machine, versions = result["machine"], dict(result["versions"])
     own = f"cento {versions.pop('cento')}, rustc {versions.pop('rustc')}, Python {versions.pop('Python')}"
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
+    command = result.get("command", "bench/compare")
+    # The parts of bench/run repeat what they measure in ways of their own.
+    rounds = f", rounds: {result['rounds']}" if command == "bench/compare" else ""
     return (
-        f"Measured on {result['date']} by `{result.get('command', 'bench/compare')} {result['part']}`, rounds: {result['rounds']}; {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
+        f"Measured on {result['date']} by `{command} {result['part']}`{rounds}; {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
         f"load average {result['load']} at the start. {own}{'; ' + peers if peers else ''}."
     )
 

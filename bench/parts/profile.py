@@ -219,7 +219,7 @@ SUMMARY = (
 )
 KINDS_NOTE = f"Shares of the samples of `perf record -e cpu-clock`, {FREQUENCY} for each second of processor time. Functions of the standard library that are not inlined, such as sorting, count as one kind whoever calls them."
 BOUNDS = (
-    "MB is what the work is about: the unpacked bytes of compressed data, as often as they are read; 8 bytes for each key of the filter, of which there is at most one for each word, twice; the bytes of all rows that stages pass on; "
+    "MB is what the work is about: the unpacked bytes of compressed data, as often as they are read; 8 bytes for each key of the filter, of which there is at most one for each word, twice (the first pass also writes it, which costs more than a read); the bytes of all rows that stages pass on; "
     "the bytes of the input. Work that takes less than a hundredth of a step is left out. "
     "A ratio slightly above 1 means that the limit, measured from Python, is reached."
 )
