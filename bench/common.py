@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 
@@ -14,6 +15,8 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", pathlib.Path.home() / "
 CENTO = pathlib.Path(os.environ.get("CENTO", TARGET / "release/cento"))
 EXAMPLES = TARGET / "release/examples"
 HERE = pathlib.Path(__file__).resolve().parent
+# Labelled texts of others. They are not fetched, because not all of them may be copied.
+SHARED = HERE.parent.parent / "shared/data"
 # Seconds between two looks at the memory of a process.
 LOOK = 0.01
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -22,6 +25,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 class Failed(Exception):
     """A program that exited with an error, or did not exist."""
+
+
+class NoData(Exception):
+    """Data that a part needs, and that nobody may fetch."""
 
 
 @dataclasses.dataclass
@@ -142,6 +149,19 @@ def manuals():
     if not path.exists():
         subprocess.run([sys.executable, HERE / "make_manuals.py", FOLDER], check=True, stdout=subprocess.DEVNULL)
     return path
+
+
+def unpacked(archive, name):
+    """The folder of the contents of an archive of SHARED; unpacked on first use."""
+    if not archive.exists():
+        raise NoData(f"{archive} does not exist")
+    folder = FOLDER / name
+    if not folder.exists():
+        aside = fresh(f"{name}.new")
+        with tarfile.open(archive) as members:
+            members.extractall(aside, filter="data")
+        aside.rename(folder)
+    return folder
 
 
 def fresh(name):

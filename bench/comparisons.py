@@ -1,9 +1,12 @@
-"""Runs parts of `bench/compare`, saves their results in bench/results, and writes docs/BENCHMARKS.md, docs/figures and the table of README.md from all saved results.
+"""Runs parts of `bench/compare` and `bench/run`, saves their results in bench/results, and writes docs/BENCHMARKS.md, docs/figures and the table of README.md from all saved results.
 
-    bench/compare                    everything, about 20 minutes on two cores
+    bench/compare                    every part that has a peer or a limit to compare with
+    bench/run                        every other part
     bench/compare copies quilts      some parts
     bench/compare --small copies     a small sample, in a minute: results are printed, and not saved
     bench/compare --render           writes the documents from the saved results, without measuring
+
+A part is a module of bench/parts. Part names are unique, and both commands run any of them.
 """
 
 import argparse
@@ -18,10 +21,13 @@ import subprocess
 import time
 
 import render
-from common import CENTO, HERE, Failed, python_of
+from common import CENTO, HERE, Failed, NoData, python_of
 
 # In this order: what the README shows comes first, should a run be interrupted.
-PARTS = ["extract", "copies", "grams", "quilts", "detect", "read", "overlap", "reuse", "passages", "limits", "growth"]
+COMPARED = ["extract", "copies", "grams", "quilts", "detect", "read", "overlap", "reuse", "passages", "limits", "profile", "growth"]
+OTHERS = ["lookup", "query", "labels", "watch", "serve", "scan", "versions", "print", "alignment", "content"]
+PARTS = COMPARED + OTHERS
+# The packages of which a part uses a version worth recording.
 PEERS = {
     "limits": ["xxhash", "blake3", "zstandard", "zlib-ng", "isal", "deflate", "numpy"],
     "read": ["FastWARC", "warcio", "zlib-ng", "isal"],
@@ -32,8 +38,9 @@ PEERS = {
     "quilts": ["numpy", "orjson", "duckdb", "polars"],
     "reuse": ["numpy", "orjson", "duckdb", "polars"],
     "passages": ["RapidFuzz"],
-    "detect": [],
-    "growth": [],
+    "profile": ["deflate", "zstandard", "numpy"],
+    "print": ["rensa", "datasketch"],
+    "content": ["trafilatura", "Resiliparse", "readability-lxml", "lightgbm", "catboost"],
 }
 
 
@@ -63,7 +70,7 @@ def versions(part):
         "rustc": said("rustc", "--version").split(" ")[1],
         "Python": platform.python_version(),
     }
-    for peer in PEERS[part]:
+    for peer in PEERS.get(part, []):
         environment = {"text-dedup": "venv-text-dedup", "datatrove": "venv-datatrove"}.get(peer, "venv")
         program = f"import importlib.metadata as m; print(m.version({peer!r}))"
         found[peer] = said(str(python_of(environment)), "-c", program)
@@ -72,7 +79,8 @@ def versions(part):
 
 def main():
     parser = argparse.ArgumentParser(prog="bench/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; without any, all of them")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; without any, {', '.join(COMPARED)}")
+    parser.add_argument("--others", action="store_true", help=f"without a PART: {', '.join(OTHERS)}")
     parser.add_argument("--small", action="store_true", help="compare on small samples, and save nothing")
     parser.add_argument("--rounds", type=int, default=2, help="how often each program runs (default: 2; slow ones run once)")
     parser.add_argument("--render", action="store_true", help="only write the documents, from saved results")
@@ -84,18 +92,22 @@ def main():
     if arguments.small:
         arguments.rounds = min(arguments.rounds, 1)
     failed = []
-    for part in [] if arguments.render else arguments.parts or PARTS:
+    for part in [] if arguments.render else arguments.parts or (OTHERS if arguments.others else COMPARED):
         print(f"\n== {part}", flush=True)
         begun, load = time.time(), os.getloadavg()[0]
         try:
             tables = importlib.import_module(f"parts.{part}").compare(arguments)
-        except Failed as failure:
+        except NoData as missing:
+            print(f"  not measured: {missing}; the saved result, if any, is kept", flush=True)
+            continue
+        except (Failed, subprocess.SubprocessError) as failure:
             # A peer that fails is a row of its table. This is cento, or the data.
             print(f"  FAILED: {failure}", flush=True)
             failed.append(part)
             continue
         result = {
             "part": part,
+            "command": "bench/compare" if part in COMPARED else "bench/run",
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             "took": round(time.time() - begun),
             "rounds": arguments.rounds,

@@ -1,6 +1,6 @@
-"""Writes tables and figures from the results of `bench/compare`: between the markers of docs/BENCHMARKS.md and README.md, and into docs/figures.
+"""Writes tables and figures from the results of `bench/compare` and `bench/run`: between the markers of docs/BENCHMARKS.md and README.md, and into docs/figures.
 
-A block begins with `<!-- compare: NAME -->` and ends with `<!-- /compare -->`. What stands between them is replaced; the rest is written by hand.
+A block begins with `<!-- compare: NAME -->` or `<!-- run: NAME -->`, and ends with `<!-- /compare -->` or `<!-- /run -->`. What stands between them is replaced; the rest is written by hand.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 import figure
 from table import best, cells, markdown_of, ratio, seconds, times  # noqa: F401
 
-BLOCK = re.compile(r"(<!-- compare: ([a-z-]+) -->\n).*?(<!-- /compare -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (compare|run): ([a-z-]+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 
 
 def load(folder, parts):
@@ -21,8 +21,11 @@ def provenance(result):
     machine, versions = result["machine"], dict(result["versions"])
     own = f"cento {versions.pop('cento')}, rustc {versions.pop('rustc')}, Python {versions.pop('Python')}"
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
+    command = result.get("command", "bench/compare")
+    # The parts of bench/run repeat what they measure in ways of their own.
+    rounds = f", rounds: {result['rounds']}" if command == "bench/compare" else ""
     return (
-        f"Measured on {result['date']} by `bench/compare {result['part']}`, rounds: {result['rounds']}; {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
+        f"Measured on {result['date']} by `{command} {result['part']}`{rounds}; {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}, "
         f"load average {result['load']} at the start. {own}{'; ' + peers if peers else ''}."
     )
 
@@ -70,12 +73,6 @@ def anchor(title):
     return re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
 
 
-def rates(table):
-    lines = ["| | MB/s |", "|---|---:|"]
-    lines += [f"| {row['name']} | {row['rate']:,.0f} |" for row in table["rates"]]
-    return "\n".join(lines)
-
-
 def growth_table(table):
     lines = ["| analysis | data | " + " | ".join(f"{factor} ×" for factor in (1, 2, 4, 8, 16)) + " | exponent | memory at 16 × | spilled at 16 × |"]
     lines.append("|---|---|" + "---:|" * 8)
@@ -97,16 +94,15 @@ def growth_table(table):
 def part_of(result):
     blocks = []
     for table in result["tables"]:
-        blocks.append(f"### {table['title']}")
+        if table["title"]:
+            blocks.append(f"### {table['title']}")
         if table["note"]:
             blocks.append(table["note"])
-        if table.get("rates"):
-            blocks.append(rates(table))
-        elif table.get("curves"):
+        if table.get("curves"):
             blocks.append("![Processor time of each analysis for 1 to 16 times the text](figures/growth.svg)")
             blocks.append("![Anonymous memory of each analysis for 1 to 16 times the text](figures/growth-memory.svg)")
             blocks.append(growth_table(table))
-        else:
+        elif cells(table):
             blocks.append(markdown_of(table))
     blocks.append(provenance(result))
     return "\n\n".join(blocks)
@@ -120,8 +116,8 @@ def readme(results):
     """Five rows: what cento takes, and what the strongest peer takes."""
     lines = ["| task | cento | strongest peer | ratio |", "|---|---|---|---:|"]
     for name, task in (
-        ("extract", "1.24 GB of HTML in WARC.gz to text (cento: to a corpus)"),
-        ("copies", "near-duplicates of 9,148 RFCs, from JSON Lines"),
+        ("extract", "{gb:.2f} GB of HTML in WARC.gz to text (cento: to a corpus)"),
+        ("copies", "near-duplicates of {gb:.2f} GB of RFCs, from JSON Lines"),
         ("reuse", "local reuse among them"),
         ("overlap", "overlap among them, from a corpus"),
         ("quilts", "quilts among them (cento: with positions)"),
@@ -131,6 +127,7 @@ def readme(results):
         if not ours or not peer:
             continue
         brief = lambda row: took(row).split(",")[0]
+        task = task.format(gb=(table["size"] or 0) / 1e9)
         lines.append(f"| {task} | {brief(ours)} | {short_name(peer).split(',')[0]}: {brief(peer)} | {times(ratio(table, peer, 'seconds'))} |")
     dates = sorted({results[part]["date"][:10] for part in ("extract", "copies", "reuse", "overlap", "quilts") if part in results})
     if not dates:
@@ -184,7 +181,7 @@ def growth_figures(results):
 def fill(path, blocks):
     """Replaces the blocks of a file."""
     text = path.read_text()
-    path.write_text(BLOCK.sub(lambda found: found[1] + "\n" + blocks[found[2]] + "\n\n" + found[3] if found[2] in blocks else found[0], text))
+    path.write_text(BLOCK.sub(lambda found: found[1] + "\n" + blocks.get(found[3], "Not measured yet.") + "\n\n" + found[4], text))
 
 
 def write(folder, output, parts):

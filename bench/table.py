@@ -68,6 +68,13 @@ class Comparison:
         return table
 
 
+def listed(name, rows, title="", note=""):
+    """A table of other measurements: rows of cells, of which the first is its head. Prints it; returns it as it is stored."""
+    table = {"name": name, "title": title, "note": note, "rows": [], "cells": [[str(cell) for cell in row] for row in rows]}
+    print("\n".join(["", *filter(None, [title, note]), *([text_of(table)] if rows else [])]), flush=True)
+    return table
+
+
 def round_to(value):
     return float(f"{value:.4g}")
 
@@ -109,6 +116,10 @@ def seconds(value):
 
 def cells(table):
     """The table as rows of cells; the first row is its head."""
+    if "cells" in table:
+        return table["cells"]
+    if "rates" in table:
+        return [["", "MB/s"], *([row["name"], f"{row['rate']:,.0f}"] for row in table["rates"])]
     with_size = any(row["size"] for row in table["rows"])
     head = ["program", "time", *(["MB/s"] if with_size else []), "processor time", "memory", "result", "cento is faster by", "by processor time"]
     rows = [head]

@@ -32,20 +32,24 @@ def truth(texts):
     return {frozenset(pair) for pair in pairs_of(path)}
 
 
-def judged(reported, true):
+def judged_pairs(reported, true):
     """How many true pairs are in one class of those reported, and how many reports are wrong."""
     parent = {}
 
     def find(page):
         while parent.setdefault(page, page) != page:
-            page = parent[page]
+            parent[page] = page = parent[parent[page]]
         return page
 
     wrong = 0
     for page, other in reported:
         wrong += frozenset((page, other)) not in true
         parent[find(page)] = find(other)
-    found = sum(find(one) == find(other) for one, other in map(tuple, true))
+    return sum(find(one) == find(other) for one, other in map(tuple, true)), wrong
+
+
+def judged(reported, true):
+    found, wrong = judged_pairs(reported, true)
     text = f"{found:,} of {len(true):,} pairs, {wrong:,} of {len(reported):,} reports wrong"
     # A peer that misses more than a tenth of the pairs does not count as one that does the work.
     return text, found >= 0.9 * len(true)
@@ -72,7 +76,7 @@ def compare(settings):
         return run([python_of(environment), HERE / "peers/copies.py", name, path, FOLDER / f"compare-{name}.tsv", work], limit=600)
 
     note = (
-        f"The {pages:,} RFCs, from JSON Lines to the list of near-duplicates, 2 cores. The truth: {len(true)} pairs of which the sets of 5-grams of words have a resemblance of at least {LEAST}, "
+        f"The {pages:,} RFCs, {texts.stat().st_size / 1e6:,.0f} MB of JSON Lines, from that to the list of near-duplicates, 2 cores. The truth: {len(true)} pairs of which the sets of 5-grams of words have a resemblance of at least {LEAST}, "
         "computed without sketches. text-dedup and datatrove get one RFC of eight, because they are slow; their time is compared for the same amount of text, and their result with the truth of that sample."
     )
     table = Comparison("copies", "Near-duplicates, text to tables", note, texts.stat().st_size)

@@ -39,7 +39,7 @@ def compare(settings):
         return f"{found:,} pages, word F1 {mean_f1(sample, texts):.3f}", True
 
     note = (
-        f"Debian's documentation, {pages:,} pages. cento goes from archives to a corpus: it also counts words, resolves links, cuts and hashes chunks, compresses, and writes tables. The peers go from "
+        f"Debian's documentation, {pages:,} pages, {size / 1e9:.2f} GB of HTML. cento goes from archives to a corpus: it also counts words, resolves links, cuts and hashes chunks, compresses, and writes tables. The peers go from "
         "archives to text in memory, and write nothing. Word F1 is about the words that a page shows, compared with those that Python's html.parser finds outside of scripts "
         f"and styles, on {len(sample):,} pages; trafilatura looks for the main content only, so its F1 here is low by design, and of the program without `--main` it says nothing about main content: "
         "`bench/run content` measures that."

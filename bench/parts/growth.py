@@ -22,7 +22,7 @@ ANALYSES = {
     "passages": ["passages", "--pairs", "PAIRS"],
 }
 # A run that takes longer than this, in seconds, has failed, and larger sizes are not tried.
-LIMIT = 45
+LIMIT = 300
 # Runs that take less processor time than this, in seconds, are repeated, and the cheapest counts.
 SHORT = 1.0
 

@@ -2,7 +2,7 @@
 
 Texts are excerpts of RFCs of 3,000 words. One to three passages of 60 to 400 words of the first of a pair are planted in the second, verbatim or with a tenth or a fifth
 of the words replaced. The truth is where they were planted, and where stretches are equal anyway, which an exact program finds. (How passages fare on the
-plagiarism corpus of PAN 2013 is measured by `bench/run passages`.)
+plagiarism corpus of PAN 2013 is measured by `bench/run alignment`.)
 """
 
 import json

@@ -84,9 +84,14 @@ def main():
         "hash: BLAKE3": rate(len(text), lambda: blake3.blake3(text).digest()),
         "hash: SHA-1, in hardware": rate(len(text), lambda: hashlib.sha1(text).digest()),
     }
-    packed = zstandard.ZstdCompressor(level=3).compress(text)
-    rates["zstd, level 3: compress text"] = rate(len(text), lambda: zstandard.ZstdCompressor(level=3).compress(text), 1)
-    rates["zstd: decompress text"] = rate(len(text), lambda: zstandard.ZstdDecompressor().decompress(packed))
+    # In pieces of the size of Parquet's pages.
+    pieces = [text[at : at + (1 << 20)] for at in range(0, len(text), 1 << 20)]
+    for level in (3, 1):
+        compressor = zstandard.ZstdCompressor(level=level)
+        packed = [compressor.compress(piece) for piece in pieces]
+        rates[f"zstd, level {level}: compress text"] = rate(len(text), lambda compressor=compressor: [compressor.compress(piece) and None for piece in pieces], 1)
+    unpacker = zstandard.ZstdDecompressor()
+    rates["zstd: decompress text"] = rate(len(text), lambda: [unpacker.decompress(piece) and None for piece in packed])
     with open(archive, "rb") as file:
         data = file.read(24 << 20)
     parts = members(data)
@@ -100,6 +105,8 @@ def main():
     rates["memory: read 512 MiB"] = rate(array.nbytes, lambda: array.max())
     places = numpy.random.default_rng(1).integers(0, len(array), 1 << 22)
     rates["memory: random reads of 8 bytes in 512 MiB (bytes read)"] = rate(places.nbytes, lambda: array.take(places))
+    numbers = numpy.random.default_rng(1).integers(0, 1 << 63, 1 << 24)
+    rates["sort: random numbers of 8 bytes, 128 MiB"] = rate(numbers.nbytes, lambda: numpy.sort(numbers))
     rates |= disk(path, int(megabytes))
     print(json.dumps(rates))
 

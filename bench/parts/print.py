@@ -1,13 +1,13 @@
 """Text to grams, grams to sketches, words to fingerprints, on one core, compared with rensa and datasketch on the same texts.
 
 The texts are English prose (PAN 2013, books) and web pages, from ../shared/data, and the Debian Reference in Chinese. Everything
-runs in turn, `ROUNDS` times, and the best run of each counts, because the machine is shared.
+runs in turn, and the best run of each counts.
 """
 
 import gzip
 import json
 import os
-import pathlib
+import re
 import subprocess
 import tarfile
 import time
@@ -19,11 +19,10 @@ import numpy
 from datasketch import MinHash
 from rensa import RMinHash
 
-from common import FOLDER, HERE, TARGET, crawl
+from common import EXAMPLES, FOLDER, SHARED, NoData, crawl
+from table import listed, times
 
-DATA = HERE.resolve().parent.parent / "shared/data"
-SPEED = TARGET / "release/examples/print_speed"
-ROUNDS = 3
+SPEED = EXAMPLES / "print_speed"
 
 
 def texts(name, files):
@@ -40,14 +39,14 @@ def latin():
     folder = FOLDER / "print/files"
     if not folder.exists():
         folder.mkdir(parents=True)
-        with tarfile.open(DATA / "pan13-train.tar.gz") as archive:
+        with tarfile.open(SHARED / "pan13-train.tar.gz") as archive:
             for member in archive:
                 if member.isfile() and member.name.endswith(".txt") and "pairs" not in member.name:
                     name = member.name.replace("/", "-")
                     (folder / name).write_bytes(archive.extractfile(member).read())
-        for path in (DATA / "article-extraction/html").glob("*.html.gz"):
+        for path in (SHARED / "article-extraction/html").glob("*.html.gz"):
             (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
-        for path in (DATA / "textreuse").glob("*/*.txt"):
+        for path in (SHARED / "textreuse").glob("*/*.txt"):
             (folder / path.name).write_bytes(path.read_bytes())
     return texts("latin", sorted(str(path) for path in folder.iterdir()))
 
@@ -62,7 +61,8 @@ def chinese():
 def ours(path):
     """The output of the example as a dictionary."""
     lines = subprocess.run([SPEED, "speed", path], check=True, capture_output=True, text=True).stdout.splitlines()
-    return {name: float(value) for name, value in (line.split("\t") for line in lines)}
+    found = {name: float(value) for name, value in (line.split("\t") for line in lines)}
+    return {re.sub("^the same, (.*)", r"grams to sketches, \1, million/s", name): value for name, value in found.items()}
 
 
 def rate(amount, work):
@@ -112,37 +112,24 @@ def peers(documents):
     }
 
 
-def main():
-    if not DATA.exists():
-        print(f"no texts in {DATA}: nothing to measure")
-        return
+def compare(settings):
+    if not (SHARED / "pan13-train.tar.gz").exists():
+        raise NoData(f"there are no texts in {SHARED}")
     path, chinese_path = latin(), chinese()
     documents = [json.loads(line) for line in path.open()]
     best, best_chinese, best_peers = {}, {}, {}
-    for _ in range(ROUNDS):
+    for _ in range(1 if settings.small else 3):
         for found, into in [(ours(path), best), (peers(documents), best_peers), (ours(chinese_path), best_chinese)]:
             for name, value in found.items():
                 into[name] = max(value, into.get(name, 0))
-    for name, value in best.items():
-        print(f"{value:>14.2f}  {name}")
-    print(f"{best_chinese['text to 5-grams, MB/s']:>14.2f}  Chinese text to 5-grams, MB/s")
+    best["text to 5-grams, Chinese, MB/s"] = best_chinese["text to 5-grams, MB/s"]
+    facts = [best.pop(name) for name in ("texts", "megabytes", "million words")]
+    note = f"{facts[0]:,.0f} texts, {facts[1]:,.0f} MB, {facts[2]:,.1f} million words."
+    number = lambda value: f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+    rows = [["", "rate"], *([name, number(value)] for name, value in best.items())]
+    tables = [listed("print", rows, "Grams, sketches and fingerprints, 1 core", note)]
+    rows = [["", "rate", "cento is faster by"]]
     for name, value in best_peers.items():
-        print(f"{value:>14.2f}  {name}")
-    text, hashes = best["text to sketches, MB/s"], best["grams to sketches, million/s"]
-    for name, value in best_peers.items():
-        base = hashes if "million" in name else text
-        print(f"{base / value:>14.1f}  times as fast as {name.rsplit(',', 1)[0]}")
-    holds("text to 5-grams, at least 250 MB/s", best["text to 5-grams, MB/s"] >= 250)
-    holds("grams to sketches, at least 300 million/s", hashes >= 300)
-    for name, value in best_peers.items():
-        if "MB/s" in name:
-            holds(f"text to sketches, at least 10 times {name.rsplit(',', 1)[0]}", text >= 10 * value)
-    holds("dct keeps 10 %", best["dct:p=3 kept under a replacement, %"] >= 10)
-
-
-def holds(what, so):
-    print(f"{'holds' if so else 'FAILS'}: {what}")
-
-
-if __name__ == "__main__":
-    main()
+        base = best["grams to sketches, million/s" if "million" in name else "text to sketches, MB/s"]
+        rows.append([name, number(value), times(base / value)])
+    return [*tables, listed("print-peers", rows, "Sketches by peers, 1 core", "Compared with text to sketches, or grams to sketches.")]

@@ -1,21 +1,20 @@
-"""Load on `cento serve`: lists of a corpus of 200,000 pages, one page a request against labels, and streamed pages.
+"""Load on `cento serve`: lists of a corpus, one page a request against labels, and streamed pages.
 
-wrk runs on the same machine and shares its cores with the server. SERVE_SECONDS (default 20) is the length of each run; for the memory
-over ten minutes, SERVE_SECONDS=600. SERVE_PAGES (default 200000) is the size of the corpus.
+wrk runs on the same machine and shares its cores with the server.
 """
 
 import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import time
 import urllib.request
 
-from common import CENTO, FOLDER
+from common import CENTO, FOLDER, Failed, fresh, run
+from table import listed
 
-SECONDS = int(os.environ.get("SERVE_SECONDS", "20"))
-PAGES = int(os.environ.get("SERVE_PAGES", "200000"))
 STREAMED = 40_000
 
 LISTS = """
@@ -37,7 +36,7 @@ wrk.body = file:read("*a")
 """
 
 
-def write_pages(path):
+def write_pages(path, count):
     """Short pages of 20,000 hosts; each repeats a sentence of a few hundred, and one in ten repeats another page."""
     random.seed(1)
     words = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=random.randint(3, 9))) for _ in range(20_000)]
@@ -45,7 +44,7 @@ def write_pages(path):
     shared = [sentence(30) for _ in range(400)]
     kept = []
     with open(path, "w") as file:
-        for number in range(PAGES):
+        for number in range(count):
             if number % 10 == 9:
                 text = random.choice(kept)
             else:
@@ -56,18 +55,14 @@ def write_pages(path):
             file.write(json.dumps(page) + "\n")
 
 
-def corpus():
-    """Makes the corpus and its findings on first use."""
-    path = FOLDER / f"serve-{PAGES}.cento"
-    labels = FOLDER / f"serve-{PAGES}.labels"
-    if not labels.exists():
-        run = lambda *words: subprocess.run([CENTO, *words], check=True, stdout=subprocess.DEVNULL)
-        pages = FOLDER / f"serve-{PAGES}.jsonl"
-        write_pages(pages)
-        run("index", pages, "-o", path)
-        run("copies", path)
-        run("phrases", path)
-        run("discover", path, "-o", labels)
+def corpus(count):
+    """The corpus with its findings, and labels."""
+    path, labels, pages = fresh("serve.cento"), fresh("serve.labels"), FOLDER / f"serve-{count}.jsonl"
+    if not pages.exists():
+        write_pages(pages, count)
+    run([CENTO, "index", pages, "-o", path])
+    for words in (["copies", path], ["phrases", path], ["discover", path, "-o", labels]):
+        run([CENTO, *words])
     return path, labels
 
 
@@ -84,24 +79,25 @@ def processor(process):
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-def wrk(server, base, script, name):
-    """Runs wrk; prints requests a second, the 99th percentile, and the processor time of the server, which other load does not change."""
+def wrk(server, base, script, name, seconds):
+    """Runs wrk; returns requests a second, the 99th percentile, and the processor time of the server, which other load does not change."""
     path = FOLDER / "serve.lua"
     path.write_text(script)
     before = processor(server)
-    said = subprocess.run(
-        ["wrk", "-t1", "-c16", f"-d{SECONDS}s", "--latency", "-s", path, base], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
-    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1))
-    late = re.search(r"99%\s+([\d.]+\w+)", said).group(1)
-    bad = re.search(r"Non-2xx or 3xx responses: (\d+)", said)
-    count = int(re.search(r"(\d+) requests in", said).group(1))
-    cost = (processor(server) - before) / count * 1e6
-    print(f"{name:44} {rate:9,.0f} requests/s   99 % within {late:>8}   {cost:5.0f} µs of processor time each" + (f"   FAILED: {bad.group(1)}" if bad else ""))
+    said = run(["wrk", "-t1", "-c16", f"-d{seconds}s", "--latency", "-s", path, base]).output
+    if bad := re.search(r"Non-2xx or 3xx responses: (\d+)", said):
+        raise Failed(f"{name}: {bad[1]} requests failed")
+    count = int(re.search(r"(\d+) requests in", said)[1])
+    rate, late = float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1]), re.search(r"99%\s+([\d.]+)(\w+)", said)
+    return [name, f"{rate:,.0f}", f"{late[1]} {late[2].replace('us', 'µs')}", f"{(processor(server) - before) / count * 1e6:.0f} µs"]
 
 
-def main():
-    path, labels = corpus()
+def compare(settings):
+    if not shutil.which("wrk"):
+        raise Failed("wrk is not installed: apt-get install wrk")
+    seconds = 1 if settings.small else 8
+    pages = 10_000 if settings.small else 200_000
+    path, labels = corpus(pages)
     begun = time.time()
     server = subprocess.Popen(
         [CENTO, "serve", path, "--labels", labels, "--listen", "127.0.0.1:0", "--verdicts", FOLDER / "serve.verdicts"],
@@ -111,20 +107,23 @@ def main():
         base = server.stdout.readline().strip().rstrip("/")
         lists = json.load(urllib.request.urlopen(f"{base}/api/lists"))["lists"]
         rows = {one["name"]: one["rows"] for one in lists if one["rows"]}
-        print(f"{sum(rows.values()):,} rows in {len(rows)} lists, ready after {time.time() - begun:.1f} s, {memory(server):.0f} MiB")
-        print("  " + ", ".join(f"{name} {count:,}" for name, count in rows.items()))
-        pages = max(1, rows["popular"] // 50)
+        note = f"{pages:,} pages, {sum(rows.values()):,} rows in {len(rows)} lists ({rows['popular']:,} in the list that is asked), ready after {time.time() - begun:.1f} s."
+        first = memory(server)
+        last_page = max(1, rows["popular"] // 50)
         hosts = json.load(urllib.request.urlopen(f"{base}/api/lists/popular?size=200"))["rows"]
         hosts = sorted({row["site"] for row in hosts if row["site"]})[:20]
         plain = ['"/lists/popular?page=PAGE"', '"/lists/popular?sort=popular&order=descending&page=PAGE"', '"/lists/popular?sort=page&order=ascending&page=PAGE"']
         filtered = [f'"/lists/popular?host={host}"' for host in hosts] + ['"/lists/popular?min=%d&sort=date&order=descending"' % least for least in range(1, 20)]
-        wrk(server, base, LISTS % (", ".join(plain), pages), "lists: any page, three orders, 50 rows")
-        wrk(server, base, LISTS % (", ".join(plain + filtered), pages), "lists: and 39 filters")
-        wrk(server, base, LISTS % ('"/api/lists/popular?page=PAGE"', pages), "lists as JSON")
+        scripts = {
+            "lists: any page, three orders, 50 rows, HTML": LISTS % (", ".join(plain), last_page),
+            f"lists: also {len(filtered)} filters": LISTS % (", ".join(plain + filtered), last_page),
+            "lists as JSON": LISTS % ('"/api/lists/popular?page=PAGE"', last_page),
+        }
         text = "\n\n".join(f"A paragraph of some words, number {number}, that is not among the labels at all." for number in range(62))
         page = FOLDER / "serve-page.json"
         page.write_text(json.dumps({"url": "http://a.example/", "text": text[:5000]}))
-        wrk(server, base, DETECT % page, "detect: one page of 5 KB a request")
+        scripts["`/api/detect`, a page of 5 KB per request"] = DETECT % page
+        table = [["", "a second", "99 % within", "processor time each"], *(wrk(server, base, script, name, seconds) for name, script in scripts.items())]
         lines = FOLDER / "serve-pages.jsonl"
         lines.write_text((page.read_text() + "\n") * STREAMED)
         before, begun = processor(server), time.time()
@@ -132,14 +131,13 @@ def main():
             ["curl", "-sS", "-T", lines, "-X", "POST", "-H", "Content-Type: application/x-ndjson", "-H", "Expect:", f"{base}/api/detect"],
             check=True, stdout=subprocess.PIPE,
         ).stdout
-        seconds = time.time() - begun
-        assert verdicts.count(b"\n") == STREAMED
-        print(f"{'detect: streamed pages of 5 KB':44} {STREAMED / seconds:9,.0f} pages/s                           {(processor(server) - before) / STREAMED * 1e6:5.0f} µs of processor time each")
-        print(f"memory at the end: {memory(server):.0f} MiB")
+        spent = time.time() - begun
+        if verdicts.count(b"\n") != STREAMED:
+            raise Failed("streamed pages without a verdict")
+        table.append(["`/api/detect`, streamed", f"{STREAMED / spent:,.0f}", "", f"{(processor(server) - before) / STREAMED * 1e6:.0f} µs"])
+        note += f" Anonymous memory: {first:.0f} MiB at the start, {memory(server):.0f} MiB at the end."
     finally:
         server.terminate()
         server.wait()
 
-
-if __name__ == "__main__":
-    main()
+    return [listed("serve", table, note=note)]

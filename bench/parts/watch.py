@@ -4,13 +4,9 @@ long after its last byte a page is reported.
 * The stream is one archive of HTML pages with text of made-up words, 30 kB on average, written several times; labels are every fiftieth paragraph.
 * Rates are of the uncompressed stream. Memory is the peak of anonymous memory for a stream and for one of four times its length.
 * Latency: a pipe into which one page is written at a time, after the verdict on the page before.
-
-    bench/run watch
-    MEGABYTES=250 bench/run watch
 """
 
 import json
-import os
 import pathlib
 import random
 import statistics
@@ -18,9 +14,8 @@ import subprocess
 import threading
 import time
 
-from common import CENTO, FOLDER
-
-MEGABYTES = int(os.environ.get("MEGABYTES", 1000))
+from common import CENTO, FOLDER, Failed, fresh
+from table import listed
 
 
 def record(url, html):
@@ -85,8 +80,8 @@ def passes(archive, labels, times, *options):
     seconds = time.time() - begun
     watcher.join()
     if process.returncode != 0:
-        raise SystemExit(said)
-    return seconds, peak[0] / 1024, said.splitlines()[0]
+        raise Failed(said)
+    return seconds, peak[0] / 1024
 
 
 def latency(archive, labels, pages=300):
@@ -110,16 +105,18 @@ def latency(archive, labels, pages=300):
     return times
 
 
-if __name__ == "__main__":
-    part = max(1, MEGABYTES // 4)
-    archive, labels = make(FOLDER, part)
+def compare(settings):
+    archive, labels = make(FOLDER, 60 if settings.small else 250)
     size = archive.stat().st_size / 1e6
-    for name in ["watch.seen", "latency.seen"]:
-        (FOLDER / name).unlink(missing_ok=True)
-    for times in [1, 4]:
-        seconds, memory, said = passes(archive, labels, times)
-        print(f"  {times * size:.0f} MB: {times * size / seconds:.0f} MB/s on 2 threads (target: 150), {memory:.0f} MiB; {said}")
-    seconds, memory, said = passes(archive, labels, 4, "--seen", FOLDER / "watch.seen")
-    print(f"  {4 * size:.0f} MB with --seen: {4 * size / seconds:.0f} MB/s, {memory:.0f} MiB, file of {(FOLDER / 'watch.seen').stat().st_size / 1e6:.1f} MB")
-    times = latency(archive, labels)
-    print(f"  latency of {len(times)} pages with --seen: median {statistics.median(times):.2f} ms, 99th percentile {sorted(times)[int(0.99 * len(times))]:.2f} ms, most {max(times):.2f} ms (target: 50)")
+    seen = fresh("watch.seen")
+    fresh("latency.seen")
+    rows = [["stream", "rate", "anonymous memory"]]
+    for times, options, note in ((1, [], ""), (4, [], ""), (4, ["--seen", seen], " with `--seen`")):
+        seconds, memory = passes(archive, labels, times, *options)
+        rows.append([f"{times * size:,.0f} MB{note}", f"{times * size / seconds:,.0f} MB/s", f"{memory:.0f} MiB"])
+    late = sorted(latency(archive, labels))
+    note = (
+        f"From the last byte of a page to its verdict, with `--seen`, {len(late)} pages: median {statistics.median(late):.2f} ms, 99 % {late[int(0.99 * len(late))]:.2f} ms, "
+        f"slowest {late[-1]:.2f} ms. The file of seen pages has {seen.stat().st_size / 1e6:.1f} MB."
+    )
+    return [listed("watch", rows, note=note)]
