@@ -40,7 +40,7 @@
 //! |---|---|---|
 //! | N and p coefficients of 4 bits | 11.2 % | 1 in 360 |
 //! | the same with the last word | 10.1 % | 1 in 9,400 |
-//! | this one | 14.6 % | 1 in 37,000 |
+//! | this one | 14.7 % | 1 in 29,000 |
 //!
 //! The first number is limited because at p = 3 one replacement in three is itself a breakpoint,
 //! and one in five replaces the breakpoint. `tests/robustness.rs` asserts these numbers, and that
