@@ -148,14 +148,15 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let corpus = arguments.corpus.open_texts(&arguments.analysis)?;
     let source = Arc::clone(&corpus.source);
     let mut swept = None;
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
-        let findings = Quilts.run(&source, &json!(params), workplace)?;
+        let workplace = workplace.with_less_memory(source.bytes_in_memory());
+        let findings = Quilts.run(&source, &json!(params), &workplace)?;
         if !arguments.sweep.is_empty() {
             let settings = json!({ "pivot": params, "sweeps": arguments.sweep });
-            swept = Some(Sweeps.run(&source, &settings, workplace)?);
+            swept = Some(Sweeps.run(&source, &settings, &workplace)?);
         }
         Ok(findings)
     })?;
