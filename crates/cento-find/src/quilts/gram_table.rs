@@ -55,6 +55,24 @@ impl GramTable {
         slot
     }
 
+    /// Inserts a gram if it is new. Returns its number.
+    #[inline(always)]
+    pub(super) fn number(&mut self, gram: u64, number: u32) -> u32 {
+        if gram == 0 {
+            return *self.zero.get_or_insert(number);
+        }
+        let slot = self.slot(gram);
+        match (self.grams.get_mut(slot), self.numbers.get_mut(slot)) {
+            (Some(known), Some(value)) => {
+                if *known == 0 {
+                    (*known, *value) = (gram, number);
+                }
+                *value
+            }
+            _ => number,
+        }
+    }
+
     /// Inserts a gram if it is new. Returns whether it is.
     #[inline(always)]
     pub(super) fn insert(&mut self, gram: u64, number: u32) -> bool {
@@ -85,6 +103,45 @@ impl GramTable {
     }
 }
 
+/// A small set of grams that may have others as well. It fits the first-level cache where the table
+/// does not, and answers for most grams that are not in the table.
+#[derive(Default)]
+pub(super) struct GramFilter {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+/// Bits for each gram: one of 16 other grams passes.
+const FILTER_BITS: usize = 16;
+
+impl GramFilter {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        let bits = (grams.max(8) * FILTER_BITS).next_power_of_two();
+        self.bits.clear();
+        self.bits.resize(bits / 64, 0);
+        self.shift = 64 - bits.trailing_zeros();
+    }
+
+    /// Adds a gram.
+    #[inline(always)]
+    pub(super) fn add(&mut self, gram: u64) {
+        // Grams are hashes.
+        let bit = gram >> self.shift;
+        if let Some(word) = self.bits.get_mut((bit / 64) as usize) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+
+    /// Whether a gram may have been added. False is always right.
+    #[inline(always)]
+    pub(super) fn may_have(&self, gram: u64) -> bool {
+        let bit = gram >> self.shift;
+        let word = self.bits.get((bit / 64) as usize);
+        word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +149,14 @@ mod tests {
     use std::collections::HashMap;
 
     proptest! {
+        #[test]
+        fn a_filter_has_what_was_added(grams in prop::collection::vec(any::<u64>(), 0..100)) {
+            let mut filter = GramFilter::default();
+            filter.reset(grams.len());
+            grams.iter().for_each(|&gram| filter.add(gram));
+            prop_assert!(grams.iter().all(|&gram| filter.may_have(gram)));
+        }
+
         #[test]
         fn it_equals_a_hash_map(rounds in prop::collection::vec(prop::collection::vec(0u64..50, 0..100), 1..4)) {
             let mut table = GramTable::default();
@@ -104,6 +169,9 @@ mod tests {
                     prop_assert_eq!(table.insert(gram, number as u32), new);
                 }
                 for gram in 0..60 {
+                    if let Some(&number) = known.get(&gram) {
+                        prop_assert_eq!(table.number(gram, 1_000), number);
+                    }
                     prop_assert_eq!(table.get(gram), known.get(&gram).copied());
                 }
             }

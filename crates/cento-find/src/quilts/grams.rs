@@ -205,7 +205,9 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
             pages.clear();
             let mut earliest = Earliest::new();
             let mut see = |page: u32| {
-                if let Some(order) = &order {
+                if let Some(order) = &order
+                    && !earliest.is_undecidable()
+                {
                     earliest.see(page, order.get(page));
                 }
             };
