@@ -24,7 +24,7 @@ const PAGE_BATCH: usize = 1024;
 /// The number of texts after which a task may end, so that small corpora are not split too finely.
 const TASK_ROWS: u64 = 2_000;
 /// The bytes of text after which a task may end.
-const TASK_BYTES: u64 = 16 << 20;
+const TASK_BYTES: u64 = 8 << 20;
 const CHUNK_BATCH: usize = 1 << 13;
 /// The number of chunks after which a task may end.
 const TASK_CHUNKS: u64 = 100_000;

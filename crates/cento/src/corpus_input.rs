@@ -76,22 +76,19 @@ impl CorpusArguments {
 
     /// Opens the corpus, or indexes the inputs with default parameters.
     pub(crate) fn open(&self, analysis: &AnalysisArguments) -> Result<OpenedCorpus, CommandError> {
-        if self.is_corpus() {
-            refuse_reading()?;
-        }
-        self.open_with(None, &Parameters::default(), ReadColumns::All, analysis)
+        self.open_columns(ReadColumns::All, analysis)
     }
 
-    /// Opens the corpus for an analysis that reads only texts and attributes of pages, or indexes
-    /// these.
-    pub(crate) fn open_texts(
+    /// Opens the corpus for an analysis that reads only these columns, or indexes these.
+    pub(crate) fn open_columns(
         &self,
+        columns: ReadColumns,
         analysis: &AnalysisArguments,
     ) -> Result<OpenedCorpus, CommandError> {
         if self.is_corpus() {
             refuse_reading()?;
         }
-        self.open_with(None, &Parameters::default(), ReadColumns::Texts, analysis)
+        self.open_with(None, &Parameters::default(), columns, analysis)
     }
 
     /// Returns the corpus, or one that is made of the inputs.

@@ -110,6 +110,8 @@ pub(crate) struct Originals {
 pub(crate) enum ReadColumns {
     /// Texts and attributes of pages, but neither chunks nor languages.
     Texts,
+    /// The same without the digests of payloads, by which only duplicates are found.
+    TextsWithoutDigests,
     /// All tables.
     All,
 }
@@ -218,6 +220,7 @@ impl Originals {
             base_url: arguments.base_url.clone(),
             fields: field_map(&arguments.fields)?,
             format: arguments.format,
+            skip_row_digests: columns == ReadColumns::TextsWithoutDigests,
             ..Settings::default()
         };
         let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;
@@ -228,7 +231,7 @@ impl Originals {
         let progress = Arc::new(BuildProgress::default());
         let meter = Meter::start(&progress);
         let temporary = are_small(&inputs);
-        let is_volatile = temporary && columns == ReadColumns::Texts;
+        let is_volatile = temporary && columns != ReadColumns::All;
         let texts = TextMemory::new(machine.memory() / TEXT_SHARE);
         let texts = is_volatile.then(|| Arc::new(texts));
         let mut build = Build::new(inputs, &corpus)

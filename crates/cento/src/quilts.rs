@@ -21,6 +21,7 @@ use crate::command_error::CommandError;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::files::write_file;
+use crate::originals::ReadColumns;
 use crate::output::{Lines, clean, number, print, print_as, table, table_of};
 use crate::sample::SampleArguments;
 use crate::top::TopArguments;
@@ -148,7 +149,13 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let corpus = arguments.corpus.open_texts(&arguments.analysis)?;
+    let columns = match params.collapse {
+        true => ReadColumns::Texts,
+        false => ReadColumns::TextsWithoutDigests,
+    };
+    let corpus = arguments
+        .corpus
+        .open_columns(columns, &arguments.analysis)?;
     let source = Arc::clone(&corpus.source);
     let mut swept = None;
     let findings = arguments.analysis.run(&corpus.path, |workplace| {

@@ -1,41 +1,33 @@
-//! A hash table of the grams of one page, reused from page to page.
+//! Hash tables of the grams of one page, reused from page to page.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A map from grams to numbers. The factor of the hash function is drawn at random for each table,
-/// so that nobody can write a page whose grams all collide. The result does not depend on it.
-pub(super) struct GramTable {
+/// A hash table with linear probing, at most half full. The factor of the hash function is drawn at
+/// random for each table, so that nobody can write a page whose grams all collide. Results do not
+/// depend on it.
+struct GramSlots {
     /// The gram of each slot; 0 if it is free.
     grams: Vec<u64>,
-    numbers: Vec<u32>,
-    /// The number of the gram 0.
-    zero: Option<u32>,
     factor: u64,
     shift: u32,
 }
 
-impl Default for GramTable {
-    fn default() -> GramTable {
-        GramTable {
+impl Default for GramSlots {
+    fn default() -> GramSlots {
+        GramSlots {
             grams: Vec::new(),
-            numbers: Vec::new(),
-            zero: None,
             factor: RandomState::new().hash_one(0) | 1,
             shift: 63,
         }
     }
 }
 
-impl GramTable {
+impl GramSlots {
     /// Removes all grams, and makes space for this many.
-    pub(super) fn reset(&mut self, grams: usize) {
+    fn reset(&mut self, grams: usize) {
         let slots = (grams.max(8) * 2).next_power_of_two();
         self.grams.clear();
         self.grams.resize(slots, 0);
-        if self.numbers.len() < slots {
-            self.numbers.resize(slots, 0);
-        }
-        self.zero = None;
         self.shift = 64 - slots.trailing_zeros();
     }
 
@@ -54,40 +46,70 @@ impl GramTable {
         }
         slot
     }
+}
+
+/// A set of grams.
+#[derive(Default)]
+pub(super) struct GramSet {
+    slots: GramSlots,
+    has_zero: bool,
+}
+
+impl GramSet {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        self.slots.reset(grams);
+        self.has_zero = false;
+    }
+
+    /// Inserts a gram. Returns whether it is new.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, gram: u64) -> bool {
+        if gram == 0 {
+            return !std::mem::replace(&mut self.has_zero, true);
+        }
+        let slot = self.slots.slot(gram);
+        match self.slots.grams.get_mut(slot) {
+            Some(known) => std::mem::replace(known, gram) == 0,
+            None => false,
+        }
+    }
+}
+
+/// A map from grams to numbers.
+#[derive(Default)]
+pub(super) struct GramTable {
+    slots: GramSlots,
+    numbers: Vec<u32>,
+    /// The number of the gram 0.
+    zero: Option<u32>,
+}
+
+impl GramTable {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        self.slots.reset(grams);
+        if self.numbers.len() < self.slots.grams.len() {
+            self.numbers.resize(self.slots.grams.len(), 0);
+        }
+        self.zero = None;
+    }
 
     /// Inserts a gram if it is new. Returns its number.
     #[inline(always)]
-    pub(super) fn number(&mut self, gram: u64, number: u32) -> u32 {
+    pub(super) fn insert(&mut self, gram: u64, number: u32) -> u32 {
         if gram == 0 {
             return *self.zero.get_or_insert(number);
         }
-        let slot = self.slot(gram);
-        match (self.grams.get_mut(slot), self.numbers.get_mut(slot)) {
+        let slot = self.slots.slot(gram);
+        match (self.slots.grams.get_mut(slot), self.numbers.get_mut(slot)) {
             (Some(known), Some(value)) => {
-                if *known == 0 {
-                    (*known, *value) = (gram, number);
+                if std::mem::replace(known, gram) == 0 {
+                    *value = number;
                 }
                 *value
             }
             _ => number,
-        }
-    }
-
-    /// Inserts a gram if it is new. Returns whether it is.
-    #[inline(always)]
-    pub(super) fn insert(&mut self, gram: u64, number: u32) -> bool {
-        if gram == 0 {
-            let new = self.zero.is_none();
-            self.zero.get_or_insert(number);
-            return new;
-        }
-        let slot = self.slot(gram);
-        match (self.grams.get_mut(slot), self.numbers.get_mut(slot)) {
-            (Some(known), Some(value)) if *known == 0 => {
-                (*known, *value) = (gram, number);
-                true
-            }
-            _ => false,
         }
     }
 
@@ -97,8 +119,9 @@ impl GramTable {
         if gram == 0 {
             return self.zero;
         }
-        let slot = self.slot(gram);
-        let found = self.grams.get(slot).is_some_and(|&found| found == gram);
+        let slot = self.slots.slot(gram);
+        let found = self.slots.grams.get(slot);
+        let found = found.is_some_and(|&found| found == gram);
         self.numbers.get(slot).copied().filter(|_| found)
     }
 }
@@ -159,19 +182,18 @@ mod tests {
 
         #[test]
         fn it_equals_a_hash_map(rounds in prop::collection::vec(prop::collection::vec(0u64..50, 0..100), 1..4)) {
-            let mut table = GramTable::default();
+            let (mut table, mut set) = (GramTable::default(), GramSet::default());
             for grams in rounds {
                 table.reset(grams.len());
+                set.reset(grams.len());
                 let mut known = HashMap::new();
                 for (number, &gram) in grams.iter().enumerate() {
                     let new = !known.contains_key(&gram);
-                    known.entry(gram).or_insert(number as u32);
-                    prop_assert_eq!(table.insert(gram, number as u32), new);
+                    let first = *known.entry(gram).or_insert(number as u32);
+                    prop_assert_eq!(table.insert(gram, number as u32), first);
+                    prop_assert_eq!(set.insert(gram), new);
                 }
                 for gram in 0..60 {
-                    if let Some(&number) = known.get(&gram) {
-                        prop_assert_eq!(table.number(gram, 1_000), number);
-                    }
                     prop_assert_eq!(table.get(gram), known.get(&gram).copied());
                 }
             }

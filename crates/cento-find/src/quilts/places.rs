@@ -404,7 +404,7 @@ impl SourceGrams {
         self.numbers.clear();
         let mut grams = 0;
         for row in positions {
-            let number = self.table.number(row.gram, grams);
+            let number = self.table.insert(row.gram, grams);
             grams += u32::from(number == grams);
             self.numbers.push(number);
             self.filter.add(row.gram);
