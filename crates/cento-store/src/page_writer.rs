@@ -17,7 +17,7 @@ use crate::row_buffers::RowBuffers;
 use crate::schema::Table;
 use crate::tables::PageRow;
 use crate::task::Batch;
-use crate::text_memory::TextMemory;
+use crate::text_memory::{TextMemory, shrunk};
 use crate::time_limit::TimeLimit;
 
 /// Bytes of rows after which they are encoded as a row group. The weight of a batch says little
@@ -161,14 +161,16 @@ impl<'run> Worker<'run> {
 
     /// Encodes rows as one more row group of each table that has any.
     fn encode(&self, rows: RowBuffers, encoded: &mut EncodedTables) -> Result<()> {
-        let batches = rows
-            .finish()
-            .map_err(|error| Error::Internal(format!("rows do not fit their table: {error}")))?;
-        for (table, batch) in batches {
+        let wrong = |error| Error::Internal(format!("rows do not fit their table: {error}"));
+        for (table, mut batch) in rows.finish().map_err(wrong)? {
             if table == Table::Text && !self.parameters.text {
                 continue;
             }
-            let memory = self.memory.filter(|_| table == Table::Text);
+            let has_texts = table == Table::Text && batch.num_rows() > 0;
+            let memory = self.memory.filter(|_| has_texts);
+            if memory.is_some() {
+                batch = shrunk(batch).map_err(wrong)?;
+            }
             match memory.is_some_and(|memory| memory.reserve(&batch)) {
                 true => encoded.texts.push(batch),
                 false => encoded.tables[table as usize].extend(self.encoder.encode(table, &batch)?),

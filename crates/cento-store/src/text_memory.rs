@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::ArrowError;
 
 /// Keeps texts in memory until it is full.
 #[derive(Debug)]
@@ -40,7 +41,8 @@ impl TextMemory {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Reserves memory for a batch. Returns false if there is not enough left.
+    /// Reserves memory for a batch, which must have been shrunk. Returns false if there is not
+    /// enough left.
     pub(crate) fn reserve(&self, batch: &RecordBatch) -> bool {
         let bytes = bytes_of(batch);
         let added = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.limit);
@@ -65,6 +67,20 @@ impl TextMemory {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.get(&part).cloned()
     }
+}
+
+/// Returns a batch whose columns have reserved little more than they contain. The texts of HTML
+/// pages take a fraction of what was reserved for them.
+pub(crate) fn shrunk(batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let (schema, columns, _) = batch.into_parts();
+    let columns = columns.into_iter().map(|mut column| {
+        let used = column.to_data().get_slice_memory_size().unwrap_or(0);
+        if used < column.get_buffer_memory_size() / 2 {
+            column.shrink_to_fit();
+        }
+        column
+    });
+    RecordBatch::try_new(schema, columns.collect())
 }
 
 /// The memory of a batch, including what its buffers have reserved.

@@ -232,8 +232,11 @@ impl Originals {
         let meter = Meter::start(&progress);
         let temporary = are_small(&inputs);
         let is_volatile = temporary && columns != ReadColumns::All;
-        let texts = TextMemory::new(machine.memory() / TEXT_SHARE);
-        let texts = is_volatile.then(|| Arc::new(texts));
+        let for_texts = match is_volatile {
+            true => machine.memory() / TEXT_SHARE,
+            false => 0,
+        };
+        let texts = is_volatile.then(|| Arc::new(TextMemory::new(for_texts)));
         let mut build = Build::new(inputs, &corpus)
             .settings(settings)
             .parameters(Parameters {
@@ -242,7 +245,7 @@ impl Originals {
             })
             .temporary(temporary)
             .threads(machine.threads())
-            .memory(machine.memory())
+            .memory(machine.memory() - for_texts)
             .progress(&progress);
         if let Some(texts) = &texts {
             build = build.texts_only(texts);

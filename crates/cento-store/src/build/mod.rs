@@ -184,9 +184,9 @@ impl<'a> Build<'a> {
     }
 
     /// Makes a temporary corpus for a command that reads only texts and attributes of pages: texts
-    /// are kept in `memory` until it is full, chunks are not stored, and languages are not detected.
-    /// Only the table of pages has a checksum; it contains a hash of every text. To be opened by
-    /// [`Corpus::open_temporary`](crate::Corpus::open_temporary).
+    /// are kept in `memory` until it is full, chunks are not stored, and languages are not
+    /// detected. Only the table of pages has a checksum; it contains a hash of every text. To be
+    /// opened by [`Corpus::open_temporary`](crate::Corpus::open_temporary).
     pub fn texts_only(mut self, memory: &'a TextMemory) -> Self {
         (self.temporary, self.texts) = (true, Some(memory));
         self
