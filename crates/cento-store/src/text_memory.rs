@@ -17,13 +17,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::ArrowError;
 
+/// The row groups of the text of each part, by task and sequence.
+type PartTexts = BTreeMap<(u32, u32), Arc<[RecordBatch]>>;
+
 /// Keeps texts in memory until it is full.
 #[derive(Debug)]
 pub struct TextMemory {
     limit: u64,
     used: AtomicU64,
-    /// The row groups of the text of each part, by task and sequence.
-    parts: Mutex<BTreeMap<(u32, u32), Arc<[RecordBatch]>>>,
+    parts: Mutex<PartTexts>,
 }
 
 impl TextMemory {
