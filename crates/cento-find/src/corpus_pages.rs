@@ -24,7 +24,7 @@ const PAGE_BATCH: usize = 1024;
 /// The number of texts after which a task may end, so that small corpora are not split too finely.
 const TASK_ROWS: u64 = 2_000;
 /// The bytes of text after which a task may end.
-const TASK_BYTES: u64 = 16 << 20;
+const TASK_BYTES: u64 = 8 << 20;
 const CHUNK_BATCH: usize = 1 << 13;
 /// The number of chunks after which a task may end.
 const TASK_CHUNKS: u64 = 100_000;
@@ -119,10 +119,12 @@ impl CorpusPages {
         paths: &[&Path],
         open: fn(&Path) -> cento_store::Result<Corpus>,
     ) -> Result<CorpusPages> {
-        let corpora = paths
-            .iter()
-            .map(|path| open(path))
-            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let corpora = paths.iter().map(|path| open(path));
+        Self::of(corpora.collect::<std::result::Result<Vec<_>, _>>()?)
+    }
+
+    /// Numbers the pages of corpora that are open.
+    pub fn of(corpora: Vec<Corpus>) -> Result<CorpusPages> {
         check_content(&corpora)?;
         let mut parts = Vec::new();
         let (mut kept, mut rejected) = (0u64, 0u64);
@@ -185,6 +187,11 @@ impl CorpusPages {
         first.map_or(self.all, |part| part.first_rejected) - self.kept
     }
 
+    /// The bytes of texts that are in memory. They are part of the memory budget.
+    pub fn bytes_in_memory(&self) -> u64 {
+        self.corpora.iter().map(Corpus::bytes_in_memory).sum()
+    }
+
     /// Whether every corpus has text.
     pub fn has_text(&self) -> bool {
         self.corpora.iter().all(|corpus| corpus.parameters().text)
@@ -192,7 +199,8 @@ impl CorpusPages {
 
     /// Returns the identity of the corpora: findings are cached under a hash of it, and a flow is
     /// resumed only over corpora with the same identity. It covers the parameters and every byte of
-    /// the tables, but not the paths.
+    /// the tables, but not the paths. Of a temporary corpus it covers the table of pages, which
+    /// contains a hash of every text.
     pub fn identity(&self) -> Value {
         let corpora = self.corpora.iter().map(|corpus| {
             let parts = &corpus.manifest().parts;
@@ -288,6 +296,13 @@ impl CorpusPages {
     /// Returns tasks that cover all stored chunks.
     pub fn chunk_tasks(&self) -> Result<Vec<ChunkTask>> {
         let mut tasks = Vec::new();
+        if self
+            .corpora
+            .iter()
+            .any(|corpus| corpus.manifest().texts_only)
+        {
+            return Err(Error::Bug("chunks were not stored".to_owned()));
+        }
         for (index, part) in self.parts.iter().enumerate() {
             let groups = self.corpus(part).group_rows(part.part, Table::Chunks)?;
             let (mut first_group, mut rows) = (0, 0);

@@ -103,7 +103,7 @@ type Summary<'a> = Box<dyn FnOnce(&Path, &RunReport) -> Result<Value> + 'a>;
 impl Workplace {
     /// Returns the same workplace with less memory, because the caller keeps `bytes` in use while
     /// the flow runs. The minimum of the engine remains.
-    pub(crate) fn with_less_memory(&self, bytes: u64) -> Workplace {
+    pub fn with_less_memory(&self, bytes: u64) -> Workplace {
         let minimum = MemoryBudget::MINIMUM_PER_THREAD * self.threads.max(1) as u64;
         let left = self.memory.saturating_sub(bytes);
         Workplace {

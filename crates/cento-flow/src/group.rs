@@ -53,9 +53,9 @@ impl<'a, R: Row> Groups<'a, R> {
         Ok(Some(Group { groups: self, key }))
     }
 
-    /// The number of rows that were read or skipped.
+    /// The number of rows that were read, skipped or dropped.
     pub(crate) fn rows(&self) -> u64 {
-        self.rows + self.at as u64
+        self.rows + self.at as u64 + self.stream.dropped()
     }
 
     /// Returns the error that has ended the last group early.

@@ -40,6 +40,9 @@ pub trait Row: Pod + Send + Sync {
     type Key: Key;
     /// The type that orders the rows of a group; `()` if rows have only a key.
     type Rest: Ord;
+    /// Whether the reduce ignores groups of one row. Most of these are then dropped before rows are
+    /// sorted, which is worthwhile if most keys occur once.
+    const ONLY_REPEATED: bool = false;
 
     /// Returns the key of the row.
     fn key(&self) -> Self::Key;

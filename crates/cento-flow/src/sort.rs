@@ -22,6 +22,13 @@ const DIGIT: u32 = 8;
 const FIRST_DIGIT: u32 = 12;
 /// Bytes of such a partition.
 const CACHED: usize = 1 << 20;
+/// The logarithm of the rows among which repeated keys are searched at once. The rows and the
+/// filter fit the first-level cache.
+const FILTERED: u32 = 9;
+/// Slots of the filter of repeated keys per row, at least.
+const SLOTS: usize = 8;
+/// The logarithm of the most slots: 1 MiB. Only a key that most rows have makes so large a bucket.
+const MOST_SLOTS: u32 = 22;
 /// Rows after which a sort checks whether it was cancelled: a few milliseconds of work.
 const CHECK_INTERVAL: usize = 1 << 20;
 
@@ -114,6 +121,15 @@ pub(crate) fn by_partition<R: Row>(rows: &[R], partitioner: &Partitioner) -> (Ve
     (sorted, ends)
 }
 
+/// Copies the pieces of a partition, one after the other.
+fn gather<R: Row>(pieces: &[&[R]], total: usize) -> Vec<R> {
+    let mut gathered = Vec::with_capacity(total);
+    for piece in pieces {
+        gathered.extend_from_slice(piece);
+    }
+    gathered
+}
+
 /// Gathers the pieces of one partition and sorts them. Returns `None` if `proceed`, which is called
 /// now and then, returns false.
 pub(crate) fn gather_sorted<R: Row>(
@@ -122,18 +138,18 @@ pub(crate) fn gather_sorted<R: Row>(
     proceed: &dyn Fn() -> bool,
 ) -> Option<Vec<R>> {
     let total = pieces.iter().map(|piece| piece.len()).sum::<usize>();
-    let mut sorted = bytemuck::zeroed_vec(total);
+    // A stage that passes on some of the rows that it reads leaves them in order.
+    if pieces.iter().copied().flatten().is_sorted_by(in_order) {
+        return Some(gather(pieces, total));
+    }
     let Some(range) = range else {
-        let mut left = sorted.as_mut_slice();
-        for piece in pieces {
-            let (head, tail) = left.split_at_mut(piece.len());
-            head.copy_from_slice(piece);
-            left = tail;
-        }
+        let mut sorted = gather(pieces, total);
         sorted.sort_unstable_by(order);
         return proceed().then_some(sorted);
     };
-    let digit = if total * size_of::<R>() <= CACHED {
+    let digit = if R::ONLY_REPEATED {
+        (total.max(16).ilog2().saturating_sub(FILTERED)).clamp(1, DIGIT)
+    } else if total * size_of::<R>() <= CACHED {
         // A few rows in each bucket, so that most buckets are sorted at once.
         (total.max(16).ilog2() - 2).clamp(1, FIRST_DIGIT)
     } else {
@@ -147,6 +163,7 @@ pub(crate) fn gather_sorted<R: Row>(
         }
     }
     counts_to_starts(&mut ends);
+    let mut sorted = bytemuck::zeroed_vec(total);
     for row in pieces.iter().copied().flatten() {
         if let Some(next) = ends.get_mut((range.local(row) >> shift) as usize) {
             if let Some(slot) = sorted.get_mut(*next) {
@@ -158,15 +175,30 @@ pub(crate) fn gather_sorted<R: Row>(
     let mut sorter = Sorter {
         range,
         scratch: Vec::new(),
+        slots: Vec::new(),
         until_check: CHECK_INTERVAL,
         proceed,
     };
-    let mut begin = 0;
+    let (mut begin, mut kept) = (0, 0);
     for end in ends {
-        sorter.sort(sorted.get_mut(begin..end)?, digit)?;
+        // Rows of this bucket move to the place of those that were dropped before it.
+        let bucket = sorted.get_mut(kept..end)?;
+        let rows = match R::ONLY_REPEATED {
+            true => sorter.retain_repeated(bucket, begin - kept, digit),
+            false => end - begin,
+        };
+        sorter.sort(bucket.get_mut(..rows)?, digit)?;
         begin = end;
+        kept += rows;
     }
+    sorted.truncate(kept);
     Some(sorted)
+}
+
+/// Whether the order of two rows is right.
+#[inline(always)]
+fn in_order<R: Row>(left: &&R, right: &&R) -> bool {
+    order(*left, *right).is_le()
 }
 
 /// Turns counts into start offsets.
@@ -185,15 +217,53 @@ fn digit_for(rows: usize) -> u32 {
 struct Sorter<'a, R> {
     range: Partitioner,
     scratch: Vec<R>,
+    /// The filter of repeated keys: for each slot one bit that a key occurred, and one that a key
+    /// occurred again.
+    slots: Vec<u64>,
     until_check: usize,
     proceed: &'a dyn Fn() -> bool,
 }
 
 impl<R: Row> Sorter<'_, R> {
+    /// Moves the rows from `first` on whose keys may be repeated to the front, and returns how many
+    /// there are. All of them agree in the first `known` bits of their local fractions.
+    fn retain_repeated(&mut self, rows: &mut [R], first: usize, known: u32) -> usize {
+        let count = (rows.len() - first).max(8);
+        let bits = (count * SLOTS).next_power_of_two().trailing_zeros();
+        let bits = bits.min(MOST_SLOTS);
+        let (range, shift) = (self.range, 64 - bits);
+        let place = |row: &R| {
+            let slot = range.local(row) << known >> shift;
+            ((slot / 32) as usize, slot % 32 * 2)
+        };
+        self.slots.clear();
+        self.slots.resize(1 << bits >> 5, 0);
+        for row in rows.iter().skip(first) {
+            let (word, bit) = place(row);
+            if let Some(word) = self.slots.get_mut(word) {
+                *word |= 1 << bit | (*word >> bit & 1) << (bit + 1);
+            }
+        }
+        let mut kept = 0;
+        for at in first..rows.len() {
+            let Some(&row) = rows.get(at) else { break };
+            let (word, bit) = place(&row);
+            // Every row is written, because a branch would be unpredictable.
+            if let (Some(word), Some(slot)) = (self.slots.get(word), rows.get_mut(kept)) {
+                *slot = row;
+                kept += (word >> bit >> 1 & 1) as usize;
+            }
+        }
+        kept
+    }
+
     /// Sorts rows that agree in the first `known` bits of their local fractions.
     fn sort(&mut self, rows: &mut [R], known: u32) -> Option<()> {
         if rows.len() <= TINY {
             insert(rows);
+            return Some(());
+        }
+        if rows.iter().is_sorted_by(in_order) {
             return Some(());
         }
         self.until_check = self.until_check.saturating_sub(rows.len());
@@ -353,6 +423,56 @@ mod tests {
                 prop_assert_eq!(sorted, Some(expected));
             }
         }
+    }
+
+    /// A row whose reduce ignores groups of one row.
+    #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(transparent)]
+    struct Repeated(Pair);
+
+    impl Row for Repeated {
+        type Key = u64;
+        type Rest = u32;
+        const ONLY_REPEATED: bool = true;
+
+        fn key(&self) -> u64 {
+            self.0.key
+        }
+
+        fn rest(&self) -> u32 {
+            self.0.rest
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_repeated_key_remains(rows in rows(), cut in 0usize..600) {
+            let mut rows: Vec<Repeated> = rows.into_iter().map(Repeated).collect();
+            let (left, right) = rows.split_at(cut.min(rows.len()));
+            let range = Partitioner::new(64, 1).within(0, 1);
+            let sorted = gather_sorted(&[left, right], range, &|| true).unwrap();
+            rows.sort_by(order);
+            let repeated = |groups: &[Repeated]| -> Vec<Repeated> {
+                let groups = groups.chunk_by(|one, next| one.key() == next.key());
+                groups.filter(|group| group.len() > 1).flatten().copied().collect()
+            };
+            prop_assert!(sorted.iter().is_sorted_by(in_order));
+            prop_assert_eq!(repeated(&sorted), repeated(&rows));
+        }
+    }
+
+    #[test]
+    fn most_keys_that_occur_once_are_dropped_before_sorting() {
+        let rows: Vec<Repeated> = (0..10_000u64)
+            .map(|key| Pair {
+                key: key.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                rest: 0,
+            })
+            .map(Repeated)
+            .collect();
+        let range = Partitioner::new(64, 1).within(0, 1);
+        let sorted = gather_sorted(&[&rows], range, &|| true).unwrap();
+        assert!(sorted.len() < rows.len() / 3, "{}", sorted.len());
     }
 
     #[test]

@@ -178,6 +178,8 @@ pub(crate) struct SortedStream<'a, R: Row> {
     unsorted: Unsorted<'a>,
     merger: Option<Merger>,
     batch: Vec<R>,
+    /// Rows that were dropped before they were sorted ([`Row::ONLY_REPEATED`]).
+    dropped: u64,
 }
 
 impl<'a, R: Row> SortedStream<'a, R> {
@@ -199,7 +201,13 @@ impl<'a, R: Row> SortedStream<'a, R> {
             },
             merger: None,
             batch: Vec::new(),
+            dropped: 0,
         }
+    }
+
+    /// The number of rows that were dropped before they were sorted.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// The current batch, as loaded by [`SortedStream::advance`].
@@ -229,7 +237,9 @@ impl<'a, R: Row> SortedStream<'a, R> {
             match self.unsorted.next() {
                 Next::Sort(key_range) => {
                     self.batch = self.sort(key_range)?;
-                    return Ok(true);
+                    if !self.batch.is_empty() {
+                        return Ok(true);
+                    }
                 }
                 Next::Cut(key_range, range) => self.cut(&key_range, range)?,
                 Next::Merge(key_range) => self.merger = Some(self.merge(&key_range)?),
@@ -238,7 +248,7 @@ impl<'a, R: Row> SortedStream<'a, R> {
         }
     }
 
-    fn sort(&self, key_range: KeyRange<'a>) -> Result<Vec<R>> {
+    fn sort(&mut self, key_range: KeyRange<'a>) -> Result<Vec<R>> {
         let mut loaded: Vec<Cow<'a, [R]>> = Vec::with_capacity(key_range.pieces.len());
         for piece in key_range.pieces {
             match piece {
@@ -252,7 +262,11 @@ impl<'a, R: Row> SortedStream<'a, R> {
         }
         let pieces: Vec<&[R]> = loaded.iter().map(AsRef::as_ref).collect();
         let progress = &self.unsorted.resources.progress;
-        gather_sorted(&pieces, key_range.range, &|| !progress.is_stopped()).ok_or(Error::Cancelled)
+        let sorted = gather_sorted(&pieces, key_range.range, &|| !progress.is_stopped());
+        let sorted = sorted.ok_or(Error::Cancelled)?;
+        let rows: usize = pieces.iter().map(|piece| piece.len()).sum();
+        self.dropped += (rows - sorted.len()) as u64;
+        Ok(sorted)
     }
 
     /// Returns a buffer for reading.

@@ -28,6 +28,9 @@ pub struct Settings {
     /// same; but line ends after a record that arrive late are not counted in its length, so that
     /// places depend on when bytes arrive.
     pub prompt: bool,
+    /// Do not compute the digests of rows of tables and JSON objects, for commands that do not
+    /// compare payloads.
+    pub skip_row_digests: bool,
     /// Settings for remote inputs.
     pub remote: RemoteSettings,
 }

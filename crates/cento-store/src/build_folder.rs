@@ -155,6 +155,7 @@ impl BuildFolder {
                 parameters: build.parameters.clone(),
                 runs: vec![run],
                 parts: Vec::new(),
+                texts_only: build.texts.is_some(),
             };
             manifest.save(path)?;
             Ok(StartedRun {

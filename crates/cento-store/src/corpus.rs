@@ -25,6 +25,7 @@ use crate::parameters::Parameters;
 use crate::part::{file_hash, tail_hash};
 use crate::schema::Table;
 use crate::tables::{ChunkColumns, ChunkRow, PageColumns, pages, text};
+use crate::text_memory::TextMemory;
 
 /// Whether the checksum of a file was compared, by part and table.
 type FileChecks = HashMap<(usize, Table), Arc<Mutex<bool>>>;
@@ -40,6 +41,8 @@ pub struct Corpus {
     /// Footers that were read before: the expensive step of finding one page.
     footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
     verified: Mutex<FileChecks>,
+    /// Texts that the process which made it has in memory.
+    memory: Option<Arc<TextMemory>>,
 }
 
 /// An input of a corpus, as it was when it was read.
@@ -96,7 +99,28 @@ impl Corpus {
             manifest,
             footers: Mutex::default(),
             verified: Mutex::default(),
+            memory: None,
         })
+    }
+
+    /// Opens a corpus that this process has made by
+    /// [`Build::texts_only`](crate::Build::texts_only) with this memory.
+    pub fn open_temporary(path: &Path, memory: Arc<TextMemory>) -> Result<Corpus> {
+        let mut corpus = Self::open(path)?;
+        corpus.memory = Some(memory);
+        Ok(corpus)
+    }
+
+    /// The bytes of the texts that are in memory.
+    pub fn bytes_in_memory(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.bytes())
+    }
+
+    /// The row groups of a table that are in memory; `None` if they are in a file.
+    fn groups_in_memory(&self, part: usize, table: Table) -> Option<Arc<[RecordBatch]>> {
+        let memory = self.memory.as_ref().filter(|_| table == Table::Text)?;
+        let part = self.manifest.parts.get(part)?;
+        memory.part((part.task, part.sequence))
     }
 
     /// Compares the checksum of every file, and returns an error for each one that does not match.
@@ -180,9 +204,11 @@ impl Corpus {
         &self,
         part: usize,
     ) -> impl Iterator<Item = Result<P>> + use<P> {
+        let rows = self.groups_in_memory(part, P::TABLE);
+        let rows = rows.into_iter().flat_map(|groups| groups.to_vec());
         let batches = self
             .reader(part, P::TABLE, P::COLUMNS)
-            .and_then(|reader| self.batches(part, reader));
+            .and_then(|reader| self.batches(part, rows.collect(), reader));
         let (batches, failure) = match batches {
             Ok(batches) => (Some(batches), None),
             Err(error) => (None, Some(Err(error))),
@@ -193,6 +219,9 @@ impl Corpus {
     /// The number of rows of each row group of a table of one part; empty if the corpus does not
     /// have the table.
     pub fn group_rows(&self, part: usize, table: Table) -> Result<Vec<u64>> {
+        if let Some(groups) = self.groups_in_memory(part, table) {
+            return Ok(groups.iter().map(|rows| rows.num_rows() as u64).collect());
+        }
         let reader = self.reader(part, table, &[])?;
         Ok(reader.map_or_else(Vec::new, |reader| {
             let groups = reader.metadata().row_groups().iter();
@@ -209,13 +238,15 @@ impl Corpus {
         groups: Range<usize>,
         batch: usize,
     ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
+        let rows = self.groups_in_memory(part, P::TABLE);
+        let rows = rows.and_then(|all| all.get(groups.clone()).map(<[_]>::to_vec));
         let reader = self.reader(part, P::TABLE, P::COLUMNS)?;
         let reader = reader.map(|reader| {
             reader
                 .with_batch_size(batch)
                 .with_row_groups(groups.collect())
         });
-        self.batches(part, reader)
+        self.batches(part, rows.unwrap_or_default(), reader)
     }
 
     /// Reads columns of the rows of one part that have these numbers, which must ascend. The rows
@@ -226,6 +257,9 @@ impl Corpus {
         rows: &[u64],
         batch: usize,
     ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
+        if let Some(groups) = self.groups_in_memory(part, P::TABLE) {
+            return self.batches(part, picked(&groups, rows), None);
+        }
         let mut selectors = Vec::with_capacity(2 * rows.len());
         let mut next = 0;
         for &row in rows {
@@ -243,7 +277,7 @@ impl Corpus {
                 .with_batch_size(batch)
                 .with_row_selection(RowSelection::from(selectors))
         });
-        self.batches(part, reader)
+        self.batches(part, Vec::new(), reader)
     }
 
     /// Compares the checksum of a file before its rows are scanned for the first time: a flipped
@@ -253,8 +287,9 @@ impl Corpus {
         let Some(entry) = self.entry(part, table) else {
             return Ok(());
         };
-        // Many workers of a cluster read a part, each some row groups of it.
-        if build::executor().is_worker() {
+        // Many workers of a cluster read a part, each some row groups of it. And a temporary corpus
+        // was written by this process a moment ago.
+        if build::executor().is_worker() || self.memory.is_some() {
             return Ok(());
         }
         let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
@@ -268,10 +303,11 @@ impl Corpus {
         Ok(())
     }
 
-    /// The batches of a reader, if there is one.
+    /// Batches in memory, and those of a reader, if there is one.
     fn batches<P: Projection>(
         &self,
         part: usize,
+        in_memory: Vec<RecordBatch>,
         reader: Option<ParquetRecordBatchReaderBuilder<TableFile>>,
     ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
         self.verify_file(part, P::TABLE)?;
@@ -280,7 +316,8 @@ impl Corpus {
             .map(TableBatches::of)
             .transpose()
             .map_err(|error| Error::parquet(&path, error))?;
-        let batches = reader.into_iter().flatten();
+        let in_memory = in_memory.into_iter().map(Ok);
+        let batches = in_memory.chain(reader.into_iter().flatten());
         Ok(batches.map(move |batch| {
             let batch = batch.map_err(|error| Error::parquet(&path, error))?;
             columns_of(&path, &batch)
@@ -346,6 +383,15 @@ impl Corpus {
         };
         let path = self.file(part, table).unwrap_or_default();
         let failed = |error: parquet::errors::ParquetError| Error::parquet(&path, error);
+        if let Some(groups) = self.groups_in_memory(part, table) {
+            let found = groups.iter().find_map(|group| {
+                let ids = Column::of::<text::page_id>(group)?;
+                let row = ids.values().binary_search(&page_id).ok()?;
+                Some(group.slice(row, 1))
+            });
+            let batches = found.into_iter().collect();
+            return Ok(PageRows { path, batches });
+        }
         // All tables have this column under this name.
         let page_id_column = pages::page_id::NAME;
         let Some(ids) = self.reader(part, table, &[page_id_column])? else {
@@ -423,7 +469,11 @@ impl Corpus {
         columns: &[&str],
     ) -> Result<Option<ParquetRecordBatchReaderBuilder<TableFile>>> {
         let Some(path) = self.file(part, table) else {
-            return Ok(None);
+            let is_absent = table == Table::Text && self.manifest.texts_only;
+            return match is_absent && self.groups_in_memory(part, table).is_none() {
+                true => Err(Error::corrupted(&self.path, "its texts were in memory")),
+                false => Ok(None),
+            };
         };
         let file = TableFile::open(&path).map_err(|error| Error::io(&path, error))?;
         let mut footers = self.footers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -466,6 +516,21 @@ impl std::fmt::Debug for Corpus {
 struct PageRows {
     path: PathBuf,
     batches: Vec<RecordBatch>,
+}
+
+/// Rows of row groups, by their numbers, which must ascend.
+fn picked(groups: &[RecordBatch], rows: &[u64]) -> Vec<RecordBatch> {
+    let mut picked = Vec::with_capacity(rows.len());
+    let (mut groups, mut first) = (groups.iter().peekable(), 0);
+    for &row in rows {
+        while let Some(passed) = groups.next_if(|group| row >= first + group.num_rows() as u64) {
+            first += passed.num_rows() as u64;
+        }
+        if let Some(group) = groups.peek() {
+            picked.push(group.slice((row - first) as usize, 1));
+        }
+    }
+    picked
 }
 
 /// The columns of a batch of the file at `path`.

@@ -64,6 +64,7 @@ mod schema;
 pub mod stream;
 mod tables;
 mod task;
+mod text_memory;
 mod time_limit;
 mod update;
 
@@ -85,3 +86,4 @@ pub use schema::Table;
 pub use tables::{
     ChunkColumns, ChunkRow, PageColumns, PageRow, TextColumns, TextRow, chunks, pages, text,
 };
+pub use text_memory::TextMemory;

@@ -43,6 +43,10 @@ pub struct Manifest {
     pub runs: Vec<Run>,
     /// The committed parts, sorted by task and sequence, and therefore by page id.
     pub parts: Vec<Part>,
+    /// Whether it was made for one command, which has texts in memory; only the table of pages then
+    /// has a checksum.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub texts_only: bool,
 }
 
 /// One run of `cento index`.
@@ -142,6 +146,10 @@ pub struct Counts {
     /// Pages that are rows of tables: JSON Lines or Parquet.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -364,7 +372,7 @@ impl Manifest {
             ];
             for (entry, table, rows) in files {
                 let Some(entry) = entry else {
-                    if self.parameters.text {
+                    if self.parameters.text && !self.texts_only {
                         return Some("a part has no text".to_owned());
                     }
                     continue;
@@ -401,11 +409,17 @@ impl Manifest {
             // Anything of this name is replaced, including links.
             let mut file = cento_file::replace(&new)?;
             file.write_all(&self.render())?;
-            file.sync_all()
+            match self.texts_only {
+                true => Ok(()),
+                false => file.sync_all(),
+            }
         };
         write().map_err(|error| Error::io(&new, error))?;
         fs::rename(&new, &path).map_err(|error| Error::io(&path, error))?;
-        sync_folder(corpus)
+        match self.texts_only {
+            true => Ok(()),
+            false => sync_folder(corpus),
+        }
     }
 }
 
@@ -446,6 +460,7 @@ mod tests {
             parameters: Parameters::default(),
             runs: Vec::new(),
             parts: Vec::new(),
+            texts_only: false,
         }
     }
 

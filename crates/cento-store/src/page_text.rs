@@ -34,6 +34,8 @@ pub(crate) struct PageTexts {
     pub(crate) text: String,
     /// The chunks of the current page.
     pub(crate) chunks: Vec<ChunkSpan>,
+    /// Whether chunks are needed. If not, texts are cut only to find those with too many.
+    pub(crate) keep_chunks: bool,
     normalised: String,
     /// The nesting depth of its elements.
     depth: u32,
@@ -70,6 +72,7 @@ impl PageTexts {
             extractor: Extractor::new(),
             text: String::new(),
             chunks: Vec::new(),
+            keep_chunks: true,
             normalised: String::new(),
             depth: 0,
             bytes: 0,
@@ -232,6 +235,10 @@ impl PageTexts {
             ..
         } = self.parameters;
         let limit = self.parameters.limits.max_chunks;
+        // A chunk has at least one byte.
+        if !self.keep_chunks && self.text.len() as u64 <= limit {
+            return None;
+        }
         let (normalised, chunks) = (&mut self.normalised, &mut self.chunks);
         let mut exceeded = false;
         chunk::chunks(&self.text, kind, |range| {
@@ -250,6 +257,9 @@ impl PageTexts {
                 end: range.end as u32,
             });
         });
+        if !self.keep_chunks {
+            chunks.clear();
+        }
         exceeded.then(|| {
             let detail = format!("more than {limit} chunks, which is the limit");
             ("too-many-chunks", detail)

@@ -1,11 +1,13 @@
 //! From records to rows: what a worker does with one batch.
 
+use arrow_array::RecordBatch;
 use cento_fingerprint::{link_hash, text_hash};
 use cento_read::{Decoded, Input, Page, Settings};
 use cento_text::content::PageType;
 use cento_text::url::{LinkResolver, PageUrl};
 use cento_text::{date, language, words};
 
+use crate::build::Build;
 use crate::error::{Error, Result};
 use crate::manifest::{Counts, Tally};
 use crate::page_text::PageTexts;
@@ -15,6 +17,7 @@ use crate::row_buffers::RowBuffers;
 use crate::schema::Table;
 use crate::tables::PageRow;
 use crate::task::Batch;
+use crate::text_memory::{TextMemory, shrunk};
 use crate::time_limit::TimeLimit;
 
 /// Bytes of rows after which they are encoded as a row group. The weight of a batch says little
@@ -35,12 +38,22 @@ pub(crate) struct Worker<'run> {
     parameters: &'run Parameters,
     settings: &'run Settings,
     inputs: &'run [Input],
+    /// Where texts go, if nothing else of a page is needed.
+    memory: Option<&'run TextMemory>,
     first_input: u32,
     encoder: &'run Encoder,
     /// The text and the chunks of the current page.
     texts: PageTexts,
     link_domains: Vec<String>,
     link_hashes: Vec<u64>,
+}
+
+/// The tables of a batch while it is processed.
+#[derive(Default)]
+struct EncodedTables {
+    tables: [Vec<RowGroup>; 3],
+    /// Texts that stay in memory.
+    texts: Vec<RecordBatch>,
 }
 
 /// Where a row of the table of pages is from.
@@ -62,19 +75,20 @@ struct PageAttributes {
 
 impl<'run> Worker<'run> {
     pub(crate) fn new(
-        parameters: &'run Parameters,
-        settings: &'run Settings,
-        inputs: &'run [Input],
+        build: &'run Build<'run>,
         first_input: u32,
         encoder: &'run Encoder,
     ) -> Worker<'run> {
+        let mut texts = PageTexts::new(&build.parameters);
+        texts.keep_chunks = build.texts.is_none();
         Worker {
-            parameters,
-            settings,
-            inputs,
+            parameters: &build.parameters,
+            settings: &build.settings,
+            inputs: &build.inputs,
+            memory: build.texts,
             first_input,
             encoder,
-            texts: PageTexts::new(parameters),
+            texts,
             link_domains: Vec::new(),
             link_hashes: Vec::new(),
         }
@@ -89,7 +103,7 @@ impl<'run> Worker<'run> {
         mut submit_piece: impl FnMut(EncodedBatch) -> Result<()>,
     ) -> Result<EncodedBatch> {
         let mut rows = RowBuffers::new(batch.records.len(), batch.weight as usize);
-        let mut tables: [Vec<RowGroup>; 3] = Default::default();
+        let mut tables = EncodedTables::default();
         let mut counts = batch.counts;
         let mut first_page = None;
         let mut last_page = None;
@@ -117,8 +131,10 @@ impl<'run> Worker<'run> {
                     }
                     if pending >= MAX_PENDING_BYTES {
                         pending = 0;
+                        let EncodedTables { tables, texts } = std::mem::take(&mut tables);
                         submit_piece(EncodedBatch {
-                            tables: std::mem::take(&mut tables),
+                            tables,
+                            texts,
                             counts: std::mem::take(&mut counts),
                             first_page: first_page.take(),
                             last_page: last_page.take(),
@@ -131,8 +147,10 @@ impl<'run> Worker<'run> {
             }
         }
         self.encode(rows, &mut tables)?;
+        let EncodedTables { tables, texts } = tables;
         Ok(EncodedBatch {
             tables,
+            texts,
             counts,
             first_page,
             last_page,
@@ -142,15 +160,21 @@ impl<'run> Worker<'run> {
     }
 
     /// Encodes rows as one more row group of each table that has any.
-    fn encode(&self, rows: RowBuffers, tables: &mut [Vec<RowGroup>; 3]) -> Result<()> {
-        let batches = rows
-            .finish()
-            .map_err(|error| Error::Internal(format!("rows do not fit their table: {error}")))?;
-        for (table, batch) in batches {
+    fn encode(&self, rows: RowBuffers, encoded: &mut EncodedTables) -> Result<()> {
+        let wrong = |error| Error::Internal(format!("rows do not fit their table: {error}"));
+        for (table, mut batch) in rows.finish().map_err(wrong)? {
             if table == Table::Text && !self.parameters.text {
                 continue;
             }
-            tables[table as usize].extend(self.encoder.encode(table, &batch)?);
+            let has_texts = table == Table::Text && batch.num_rows() > 0;
+            let memory = self.memory.filter(|_| has_texts);
+            if memory.is_some() {
+                batch = shrunk(batch).map_err(wrong)?;
+            }
+            match memory.is_some_and(|memory| memory.reserve(&batch)) {
+                true => encoded.texts.push(batch),
+                false => encoded.tables[table as usize].extend(self.encoder.encode(table, &batch)?),
+            }
         }
         Ok(())
     }
@@ -273,9 +297,9 @@ impl<'run> Worker<'run> {
             return attributes;
         }
         attributes.words = u32::try_from(words::count_words(&self.texts.text)).unwrap_or(u32::MAX);
-        attributes.language = attributes
-            .language
-            .or_else(|| language::detect(&self.texts.text).map(str::to_owned));
+        if self.memory.is_none() && attributes.language.is_none() {
+            attributes.language = language::detect(&self.texts.text).map(str::to_owned);
+        }
         attributes
     }
 }

@@ -19,10 +19,12 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory,
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
 
+use crate::build::Build;
 use crate::build_folder::BuildFolder;
 use crate::error::{Error, Result};
 use crate::manifest::{Counts, Cursor, FileEntry, Part};
 use crate::schema::Table;
+use crate::text_memory::TextMemory;
 
 /// How many bytes at the end of a file are checked whenever the file is opened.
 const TAIL: u64 = 64 << 10;
@@ -43,6 +45,8 @@ pub(crate) struct EncodedBatch {
     /// The row groups of each table, in the order of [`Table::ALL`]: usually one; none if there are
     /// no rows or the table is not kept; several if there are many rows.
     pub(crate) tables: [Vec<RowGroup>; 3],
+    /// Texts that are not encoded, because there is memory for them.
+    pub(crate) texts: Vec<RecordBatch>,
     pub(crate) counts: Counts,
     pub(crate) first_page: Option<u64>,
     pub(crate) last_page: Option<u64>,
@@ -114,54 +118,84 @@ fn encoding_error(table: Table, error: &ParquetError) -> Error {
 }
 
 /// The three files of a part while they are written.
-pub(crate) struct PartWriter {
-    corpus: PathBuf,
-    /// Whether finished files stay in the folder for unfinished parts, because another process
-    /// publishes them.
-    published_elsewhere: bool,
+pub(crate) struct PartWriter<'run> {
+    build: &'run Build<'run>,
+    folder: &'run BuildFolder,
+    encoder: &'run Encoder,
     task: u32,
     sequence: u32,
     files: Vec<(Table, PartFile)>,
+    /// Where texts go as long as there is memory for them; then there is no file of texts.
+    memory: Option<&'run TextMemory>,
+    texts: Vec<RecordBatch>,
     counts: Counts,
     first_page: Option<u64>,
     last_page: Option<u64>,
     weight: u64,
 }
 
-impl PartWriter {
+impl<'run> PartWriter<'run> {
     /// Creates the files of part `sequence` of `task` in the folder for unfinished parts.
     pub(crate) fn create(
-        folder: &BuildFolder,
+        build: &'run Build<'run>,
+        folder: &'run BuildFolder,
+        encoder: &'run Encoder,
         task: u32,
         sequence: u32,
-        keep_text: bool,
-        temporary: bool,
-    ) -> Result<PartWriter> {
-        let files = Table::ALL
-            .into_iter()
-            .filter(|&table| keep_text || table != Table::Text)
-            .map(|table| {
-                let name = format!("{}/{}", table.name(), file_name(task, sequence));
-                let path = folder.unfinished(&name, folder.suffix().unwrap_or_default());
-                Ok((table, PartFile::create(path, table, temporary)?))
-            })
-            .collect::<Result<_>>()?;
-        Ok(PartWriter {
-            corpus: folder.path().to_owned(),
-            published_elsewhere: folder.suffix().is_some(),
+    ) -> Result<PartWriter<'run>> {
+        let mut writer = PartWriter {
+            build,
+            folder,
+            encoder,
             task,
             sequence,
-            files,
+            files: Vec::new(),
+            memory: build.texts,
+            texts: Vec::new(),
             counts: Counts::default(),
             first_page: None,
             last_page: None,
             weight: 0,
-        })
+        };
+        for table in Table::ALL {
+            if table != Table::Text || (build.parameters.text && build.texts.is_none()) {
+                writer.create_file(table)?;
+            }
+        }
+        Ok(writer)
+    }
+
+    fn create_file(&mut self, table: Table) -> Result<()> {
+        let name = self.file_name(table);
+        let suffix = self.folder.suffix().unwrap_or_default();
+        let path = self.folder.unfinished(&name, suffix);
+        let is_hashed = self.build.texts.is_none() || table == Table::Pages;
+        let file = PartFile::create(path, table, self.build.temporary, is_hashed)?;
+        self.files.push((table, file));
+        Ok(())
+    }
+
+    /// The name of the file of a table within the corpus.
+    fn file_name(&self, table: Table) -> String {
+        let (task, sequence) = (self.task, self.sequence);
+        format!("{}/part-{task:05}-{sequence:04}.parquet", table.name())
     }
 
     /// Appends the next batch in order.
     pub(crate) fn append(&mut self, batch: EncodedBatch) -> Result<()> {
         let mut tables = batch.tables;
+        let texts = &mut tables[Table::Text as usize];
+        if !texts.is_empty() && self.memory.is_some() {
+            self.leave_memory()?;
+        }
+        match self.memory {
+            Some(_) => self.texts.extend(batch.texts),
+            None => {
+                for rows in batch.texts {
+                    texts.extend(self.encode_text(&rows)?);
+                }
+            }
+        }
         for (table, file) in &mut self.files {
             for rows in std::mem::take(&mut tables[*table as usize]) {
                 file.append(rows)?;
@@ -174,6 +208,26 @@ impl PartWriter {
         Ok(())
     }
 
+    /// Writes the texts that are in memory to a file, because others did not fit.
+    fn leave_memory(&mut self) -> Result<()> {
+        self.memory = None;
+        self.create_file(Table::Text)?;
+        for texts in std::mem::take(&mut self.texts) {
+            let rows = self.encode_text(&texts)?;
+            if let (Some(rows), Some((_, file))) = (rows, self.files.last_mut()) {
+                file.append(rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes texts that were to stay in memory.
+    fn encode_text(&self, texts: &RecordBatch) -> Result<Option<RowGroup>> {
+        let rows = self.encoder.encode(Table::Text, texts);
+        self.build.texts.inspect(|memory| memory.release(texts));
+        rows
+    }
+
     /// The bytes of payload in the part so far.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
@@ -181,18 +235,22 @@ impl PartWriter {
 
     /// Closes and syncs the files and moves them to the folders of their tables, unless another
     /// process does that. They belong to the corpus once the manifest names them.
-    pub(crate) fn finish(self, next: Option<Cursor>) -> Result<Part> {
+    pub(crate) fn finish(mut self, next: Option<Cursor>) -> Result<Part> {
         let mut pages = None;
         let mut text = None;
         let mut chunks = None;
-        for (table, file) in self.files {
-            let name = format!("{}/{}", table.name(), file_name(self.task, self.sequence));
-            let entry = file.finish(&self.corpus, name, self.published_elsewhere)?;
+        for (table, file) in std::mem::take(&mut self.files) {
+            let name = self.file_name(table);
+            let stays = self.folder.suffix().is_some();
+            let entry = file.finish(self.folder.path(), name, stays)?;
             match table {
                 Table::Pages => pages = Some(entry),
                 Table::Text => text = Some(entry),
                 Table::Chunks => chunks = Some(entry),
             }
+        }
+        if let Some(memory) = self.memory {
+            memory.insert((self.task, self.sequence), self.texts);
         }
         let missing = || Error::Internal("a part was written without its tables".to_owned());
         Ok(Part {
@@ -209,11 +267,6 @@ impl PartWriter {
     }
 }
 
-/// The name of a part's file, the same in the folder of each table.
-fn file_name(task: u32, sequence: u32) -> String {
-    format!("part-{task:05}-{sequence:04}.parquet")
-}
-
 struct PartFile {
     path: PathBuf,
     writer: SerializedFileWriter<HashedFile>,
@@ -221,11 +274,11 @@ struct PartFile {
 }
 
 impl PartFile {
-    fn create(path: PathBuf, table: Table, temporary: bool) -> Result<PartFile> {
+    fn create(path: PathBuf, table: Table, temporary: bool, is_hashed: bool) -> Result<PartFile> {
         let file = cento_file::replace(&path).map_err(|error| Error::io(&path, error))?;
         let file = HashedFile {
             file: BufWriter::with_capacity(256 << 10, file),
-            hasher: blake3::Hasher::new(),
+            hasher: is_hashed.then(blake3::Hasher::new),
             bytes: 0,
             temporary,
         };
@@ -280,7 +333,8 @@ impl PartFile {
 /// A file that computes the hash of what is written to it.
 struct HashedFile {
     file: BufWriter<File>,
-    hasher: blake3::Hasher,
+    /// None if nobody will compare the hash.
+    hasher: Option<blake3::Hasher>,
     bytes: u64,
     /// Whether it need not survive a power failure.
     temporary: bool,
@@ -295,7 +349,9 @@ impl HashedFile {
         if !self.temporary {
             file.sync_all()?;
         }
-        Ok((self.bytes, self.hasher.finalize().to_hex().to_string()))
+        let hash = self.hasher.map(|hasher| hasher.finalize().to_hex());
+        let hash = hash.map_or_else(String::new, |hash| hash.to_string());
+        Ok((self.bytes, hash))
     }
 }
 
@@ -303,7 +359,9 @@ impl Write for HashedFile {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.file.write(buffer)?;
         // Of temporary files too: cached results are identified by the checksums of a corpus.
-        self.hasher.update(&buffer[..written]);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buffer[..written]);
+        }
         self.bytes += written as u64;
         Ok(written)
     }

@@ -28,6 +28,7 @@ use crate::corpora::{check_no_input, is_corpus};
 use crate::corpus_input::{CorpusArguments, OpenedCorpus, OtherCorpus, refuse_reading};
 use crate::figures::FigureArguments;
 use crate::files::{check_writable, write_with};
+use crate::originals::ReadColumns;
 use crate::output::{
     CellStyle, Lines, clean, findings_table, number, print, print_data, say, size,
 };
@@ -200,9 +201,10 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError>
         chunk: ChunkKind::Document,
         ..Parameters::default()
     };
-    let corpus = arguments
-        .corpus
-        .open_with(other, &parameters, &arguments.analysis)?;
+    let corpus =
+        arguments
+            .corpus
+            .open_with(other, &parameters, ReadColumns::Texts, &arguments.analysis)?;
     let source = Arc::clone(&corpus.source);
     if let Some(sweep) = &arguments.sweep {
         return run_sweep(arguments, &corpus, &params, sweep);
@@ -212,7 +214,8 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError>
         check_no_input(list, &source)?;
     }
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
-        Copies.run(&source, &json!(params), workplace)
+        let workplace = workplace.with_less_memory(source.bytes_in_memory());
+        Copies.run(&source, &json!(params), &workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
         let (prefixes, urls) =
@@ -265,7 +268,8 @@ fn run_sweep(
 ) -> Result<ExitCode, CommandError> {
     let settings = json!({ "pivot": pivot, "sweep": sweep });
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
-        CopiesSweeps.run(&corpus.source, &settings, workplace)
+        let workplace = workplace.with_less_memory(corpus.source.bytes_in_memory());
+        CopiesSweeps.run(&corpus.source, &settings, &workplace)
     })?;
     if let Some(folder) = &arguments.figures {
         arguments

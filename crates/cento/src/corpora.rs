@@ -2,10 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 
 use cento_find::CorpusPages;
 use cento_report::format::counted;
-use cento_store::{Corpus, MANIFEST};
+use cento_store::{Corpus, MANIFEST, TextMemory};
 
 use crate::command_error::CommandError;
 use crate::output::{clean, say};
@@ -20,10 +21,22 @@ pub(crate) fn is_corpus(path: impl AsRef<OsStr>) -> bool {
 /// Opens the corpora of an analysis. With `partial`, unfinished corpora are opened too, with a note
 /// about how much of them there is.
 pub(crate) fn open_corpora(paths: &[&Path], partial: bool) -> Result<CorpusPages, CommandError> {
-    if !partial {
-        return Ok(CorpusPages::open(paths)?);
-    }
-    let source = CorpusPages::open_partial(paths)?;
+    let corpora: Vec<_> = paths.iter().map(|path| (*path, None)).collect();
+    open_with_texts(&corpora, partial)
+}
+
+/// Like [`open_corpora`], with the texts of temporary corpora that are in memory.
+pub(crate) fn open_with_texts(
+    corpora: &[(&Path, Option<&Arc<TextMemory>>)],
+    partial: bool,
+) -> Result<CorpusPages, CommandError> {
+    let corpora = corpora.iter().map(|(path, texts)| match texts {
+        Some(texts) => Corpus::open_temporary(path, Arc::clone(texts)),
+        None if partial => Corpus::open_partial(path),
+        None => Corpus::open(path),
+    });
+    let corpora = corpora.collect::<Result<Vec<_>, _>>();
+    let source = CorpusPages::of(corpora.map_err(cento_find::Error::from)?)?;
     for corpus in source.corpora() {
         let manifest = corpus.manifest();
         if !manifest.complete() {

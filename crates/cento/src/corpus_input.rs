@@ -13,9 +13,9 @@ use clap::Args;
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::{refuse, refuse_all};
-use crate::corpora::{is_corpus, open_corpora};
+use crate::corpora::{is_corpus, open_with_texts};
 use crate::machine::ResourceArguments;
-use crate::originals::{OriginalArguments, Originals};
+use crate::originals::{OriginalArguments, Originals, ReadColumns};
 use crate::output::{Lines, clean};
 
 /// The corpus of an analysis, and how inputs other than a corpus are read.
@@ -76,10 +76,19 @@ impl CorpusArguments {
 
     /// Opens the corpus, or indexes the inputs with default parameters.
     pub(crate) fn open(&self, analysis: &AnalysisArguments) -> Result<OpenedCorpus, CommandError> {
+        self.open_columns(ReadColumns::All, analysis)
+    }
+
+    /// Opens the corpus for an analysis that reads only these columns, or indexes these.
+    pub(crate) fn open_columns(
+        &self,
+        columns: ReadColumns,
+        analysis: &AnalysisArguments,
+    ) -> Result<OpenedCorpus, CommandError> {
         if self.is_corpus() {
             refuse_reading()?;
         }
-        self.open_with(None, &Parameters::default(), analysis)
+        self.open_with(None, &Parameters::default(), columns, analysis)
     }
 
     /// Returns the corpus, or one that is made of the inputs.
@@ -117,6 +126,7 @@ impl CorpusArguments {
         &self,
         other: Option<OtherCorpus<'_>>,
         parameters: &Parameters,
+        columns: ReadColumns,
         analysis: &AnalysisArguments,
     ) -> Result<OpenedCorpus, CommandError> {
         if !self.is_corpus() && analysis.findings.is_none() {
@@ -128,31 +138,37 @@ impl CorpusArguments {
             if let [only] = inputs
                 && is_corpus(only)
             {
-                return Ok::<_, CommandError>((PathBuf::from(only), false));
+                return Ok::<_, CommandError>((PathBuf::from(only), None));
             }
             let mut parameters = parameters.clone();
             if let Some(beside) = beside.filter(|beside| is_corpus(beside)) {
                 let beside = Corpus::open_partial(Path::new(beside))?;
                 parameters.content = beside.parameters().content;
             }
-            let read = Originals::open(inputs, &self.reading, &parameters, &analysis.resources)?;
+            let resources = &analysis.resources;
+            let read =
+                Originals::open_columns(inputs, &self.reading, &parameters, resources, columns)?;
             let path = read.made().map(Path::to_owned).unwrap_or_default();
+            let texts = read.texts.clone();
             made.push(read);
-            Ok((path, true))
+            Ok((path, texts))
         };
         let first_input = self.inputs.first().map(String::as_str);
-        let (path, temporary) = open(&self.inputs, other.map(|other| other.path))?;
-        let mut paths = vec![path.clone()];
+        let (path, texts) = open(&self.inputs, other.map(|other| other.path))?;
+        let mut corpora = vec![(path.clone(), texts)];
         if let Some(other) = other {
-            let (path, _) = open(&[other.path.to_owned()], first_input)?;
-            paths.insert(usize::from(!other.first), path);
+            let second = open(&[other.path.to_owned()], first_input)?;
+            corpora.insert(usize::from(!other.first), second);
         }
-        let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        let corpora = corpora
+            .iter()
+            .map(|(path, texts)| (path.as_path(), texts.as_ref()));
+        let corpora: Vec<_> = corpora.collect();
         Ok(OpenedCorpus {
-            source: Arc::new(open_corpora(&paths, analysis.partial)?),
+            source: Arc::new(open_with_texts(&corpora, analysis.partial)?),
             name: name_of(&self.inputs),
             path,
-            kept: !temporary || analysis.findings.is_some(),
+            kept: self.is_corpus() || analysis.findings.is_some(),
             exported: analysis.out.is_some(),
             _made: made,
         })

@@ -33,7 +33,7 @@ use crate::discover::{check_output, stop_list};
 use crate::evidence::{self, ComparedInputs};
 use crate::figures::FigureArguments;
 use crate::files::{cannot_write, write_with};
-use crate::originals::Originals;
+use crate::originals::{Originals, ReadColumns};
 use crate::output::{clean, print, say};
 use crate::report::ReproducibleArguments;
 use crate::sample::SampleArguments;
@@ -258,9 +258,12 @@ impl DetectArguments {
 
 pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let corpus = arguments
-        .corpus
-        .open_with(None, &Parameters::default(), &arguments.analysis)?;
+    let corpus = arguments.corpus.open_with(
+        None,
+        &Parameters::default(),
+        ReadColumns::All,
+        &arguments.analysis,
+    )?;
     let source = Arc::clone(&corpus.source);
     if let Some(k) = arguments.grams {
         return contamination(arguments, &corpus, k);

@@ -10,14 +10,14 @@ use cento_file::PrivateFolder;
 use cento_find::CorpusPages;
 use cento_fingerprint::ChunkHash;
 use cento_read::{Format, Input, Resolved, Settings};
-use cento_store::{Build, BuildProgress, Parameters};
+use cento_store::{Build, BuildProgress, Parameters, TextMemory};
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::corpora::{check_no_input, is_corpus};
+use crate::corpora::{check_no_input, is_corpus, open_with_texts};
 use crate::machine::{MachineArguments, ResourceArguments};
 use crate::meter::Meter;
 use crate::reading::field_map;
@@ -101,6 +101,19 @@ impl RecipeArguments {
 pub(crate) struct Originals {
     pub(crate) source: Arc<CorpusPages>,
     made: Option<(PathBuf, PrivateFolder)>,
+    /// Texts of the temporary corpus, if it has nothing else.
+    pub(crate) texts: Option<Arc<TextMemory>>,
+}
+
+/// What a command reads of inputs that are indexed for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadColumns {
+    /// Texts and attributes of pages, but neither chunks nor languages.
+    Texts,
+    /// The same without the digests of payloads, by which only duplicates are found.
+    TextsWithoutDigests,
+    /// All tables.
+    All,
 }
 
 /// Name of the temporary corpus in its folder.
@@ -116,6 +129,8 @@ pub(crate) fn private_folder(temp: Option<&Path>) -> Result<PrivateFolder, Comma
 
 /// Upper bound of how much a compressed input grows: more than texts do.
 const UNPACKED: u64 = 10;
+/// The share of the memory budget that texts may occupy: a quarter.
+const TEXT_SHARE: u64 = 4;
 /// Size of text that fits in the page cache of any machine.
 const SMALL: u64 = 1 << 30;
 
@@ -161,8 +176,20 @@ impl Originals {
         parameters: &Parameters,
         resources: &ResourceArguments,
     ) -> Result<Originals, CommandError> {
+        let columns = ReadColumns::All;
+        Originals::open_columns(inputs, arguments, parameters, resources, columns)
+    }
+
+    /// Opens a corpus, or indexes what a command reads of inputs into a temporary one.
+    pub(crate) fn open_columns(
+        inputs: &[String],
+        arguments: &OriginalArguments,
+        parameters: &Parameters,
+        resources: &ResourceArguments,
+        columns: ReadColumns,
+    ) -> Result<Originals, CommandError> {
         let (temp, machine) = (resources.temp.as_deref(), &resources.machine);
-        Originals::open_in(inputs, arguments, parameters, temp, machine)
+        Originals::open_in(inputs, arguments, parameters, temp, machine, columns)
     }
 
     /// Opens a corpus, or indexes inputs into a temporary one in a folder of `temp`.
@@ -172,6 +199,7 @@ impl Originals {
         parameters: &Parameters,
         temp: Option<&Path>,
         machine: &MachineArguments,
+        columns: ReadColumns,
     ) -> Result<Originals, CommandError> {
         if let [only] = inputs
             && is_corpus(only)
@@ -179,6 +207,7 @@ impl Originals {
             return Ok(Originals {
                 source: Arc::new(CorpusPages::open(&[Path::new(only)])?),
                 made: None,
+                texts: None,
             });
         }
         if let Some(corpus) = inputs.iter().find(|input| is_corpus(input)) {
@@ -191,6 +220,7 @@ impl Originals {
             base_url: arguments.base_url.clone(),
             fields: field_map(&arguments.fields)?,
             format: arguments.format,
+            skip_row_digests: columns == ReadColumns::TextsWithoutDigests,
             ..Settings::default()
         };
         let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;
@@ -201,7 +231,13 @@ impl Originals {
         let progress = Arc::new(BuildProgress::default());
         let meter = Meter::start(&progress);
         let temporary = are_small(&inputs);
-        let built = Build::new(inputs, &corpus)
+        let is_volatile = temporary && columns != ReadColumns::All;
+        let for_texts = match is_volatile {
+            true => machine.memory() / TEXT_SHARE,
+            false => 0,
+        };
+        let texts = is_volatile.then(|| Arc::new(TextMemory::new(for_texts)));
+        let mut build = Build::new(inputs, &corpus)
             .settings(settings)
             .parameters(Parameters {
                 text: true,
@@ -209,14 +245,18 @@ impl Originals {
             })
             .temporary(temporary)
             .threads(machine.threads())
-            .memory(machine.memory())
-            .progress(&progress)
-            .run();
+            .memory(machine.memory() - for_texts)
+            .progress(&progress);
+        if let Some(texts) = &texts {
+            build = build.texts_only(texts);
+        }
+        let built = build.run();
         drop(meter);
         built?;
         Ok(Originals {
-            source: Arc::new(CorpusPages::open(&[&corpus])?),
+            source: Arc::new(open_with_texts(&[(&corpus, texts.as_ref())], false)?),
             made: Some((corpus, folder)),
+            texts,
         })
     }
 }

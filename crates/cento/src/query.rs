@@ -27,7 +27,7 @@ use crate::corpus_input::refuse_reading;
 use crate::files::{check_table_file, export_table};
 use crate::machine::MachineArguments;
 use crate::meter::{AnalysisStep, Meter};
-use crate::originals::{OriginalArguments, Originals, private_folder};
+use crate::originals::{OriginalArguments, Originals, ReadColumns, private_folder};
 use crate::output::{clean, number, print, print_data, say, size};
 use crate::top::TopArguments;
 
@@ -179,6 +179,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
                 &Parameters::default(),
                 arguments.temp.as_deref(),
                 &arguments.machine,
+                ReadColumns::All,
             )?;
             (
                 made.made().map(Path::to_owned).unwrap_or_default(),

@@ -21,6 +21,7 @@ use crate::command_error::CommandError;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::files::write_file;
+use crate::originals::ReadColumns;
 use crate::output::{Lines, clean, number, print, print_as, table, table_of};
 use crate::sample::SampleArguments;
 use crate::top::TopArguments;
@@ -148,14 +149,21 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let columns = match params.collapse {
+        true => ReadColumns::Texts,
+        false => ReadColumns::TextsWithoutDigests,
+    };
+    let corpus = arguments
+        .corpus
+        .open_columns(columns, &arguments.analysis)?;
     let source = Arc::clone(&corpus.source);
     let mut swept = None;
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
-        let findings = Quilts.run(&source, &json!(params), workplace)?;
+        let workplace = workplace.with_less_memory(source.bytes_in_memory());
+        let findings = Quilts.run(&source, &json!(params), &workplace)?;
         if !arguments.sweep.is_empty() {
             let settings = json!({ "pivot": params, "sweeps": arguments.sweep });
-            swept = Some(Sweeps.run(&source, &settings, workplace)?);
+            swept = Some(Sweeps.run(&source, &settings, &workplace)?);
         }
         Ok(findings)
     })?;

@@ -163,6 +163,7 @@ impl ReadingArguments {
             limits: (&parameters.limits).into(),
             // The store decides.
             helpers: 0,
+            skip_row_digests: false,
             prompt: false,
             remote: RemoteSettings {
                 retries: self.retries,

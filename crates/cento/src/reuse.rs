@@ -21,6 +21,7 @@ use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus, OtherCorpus, refuse_reading};
 use crate::figures::FigureArguments;
+use crate::originals::ReadColumns;
 use crate::output::{CellStyle, Lines, clean, findings_table, number, print, print_data};
 use crate::scheme_comparison;
 use crate::top::TopArguments;
@@ -175,9 +176,12 @@ pub(crate) fn run(arguments: &ReuseArguments) -> Result<ExitCode, CommandError> 
         refuse_reading()?;
     }
     let other = against.map(|path| OtherCorpus { path, first: false });
-    let corpus = arguments
-        .corpus
-        .open_with(other, &Parameters::default(), &arguments.analysis)?;
+    let corpus = arguments.corpus.open_with(
+        other,
+        &Parameters::default(),
+        ReadColumns::All,
+        &arguments.analysis,
+    )?;
     let source = Arc::clone(&corpus.source);
     let params = arguments.resolve();
     if arguments.compare {

@@ -17,7 +17,7 @@ use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
-use crate::originals::Originals;
+use crate::originals::{Originals, ReadColumns};
 use crate::output::{number, print, table};
 
 /// Try out how much copying is found, and how much change it survives
@@ -149,9 +149,12 @@ fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
         let because = "if both are corpora";
         arguments.corpus.reading.check_unused(because)?;
     }
-    let corpus = arguments
-        .corpus
-        .open_with(None, &Parameters::default(), &arguments.analysis)?;
+    let corpus = arguments.corpus.open_with(
+        None,
+        &Parameters::default(),
+        ReadColumns::All,
+        &arguments.analysis,
+    )?;
     let source = &corpus.source;
     let parameters = source
         .corpora()

@@ -14,6 +14,8 @@ pub(super) struct GramPage {
 impl Row for GramPage {
     type Key = u64;
     type Rest = u32;
+    // A gram of one page is no patch gram.
+    const ONLY_REPEATED: bool = true;
 
     fn key(&self) -> u64 {
         self.gram

@@ -1,41 +1,33 @@
-//! A hash table of the grams of one page, reused from page to page.
+//! Hash tables of the grams of one page, reused from page to page.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A map from grams to numbers. The factor of the hash function is drawn at random for each table,
-/// so that nobody can write a page whose grams all collide. The result does not depend on it.
-pub(super) struct GramTable {
+/// A hash table with linear probing, at most half full. The factor of the hash function is drawn at
+/// random for each table, so that nobody can write a page whose grams all collide. Results do not
+/// depend on it.
+struct GramSlots {
     /// The gram of each slot; 0 if it is free.
     grams: Vec<u64>,
-    numbers: Vec<u32>,
-    /// The number of the gram 0.
-    zero: Option<u32>,
     factor: u64,
     shift: u32,
 }
 
-impl Default for GramTable {
-    fn default() -> GramTable {
-        GramTable {
+impl Default for GramSlots {
+    fn default() -> GramSlots {
+        GramSlots {
             grams: Vec::new(),
-            numbers: Vec::new(),
-            zero: None,
             factor: RandomState::new().hash_one(0) | 1,
             shift: 63,
         }
     }
 }
 
-impl GramTable {
+impl GramSlots {
     /// Removes all grams, and makes space for this many.
-    pub(super) fn reset(&mut self, grams: usize) {
+    fn reset(&mut self, grams: usize) {
         let slots = (grams.max(8) * 2).next_power_of_two();
         self.grams.clear();
         self.grams.resize(slots, 0);
-        if self.numbers.len() < slots {
-            self.numbers.resize(slots, 0);
-        }
-        self.zero = None;
         self.shift = 64 - slots.trailing_zeros();
     }
 
@@ -54,22 +46,70 @@ impl GramTable {
         }
         slot
     }
+}
 
-    /// Inserts a gram if it is new. Returns whether it is.
+/// A set of grams.
+#[derive(Default)]
+pub(super) struct GramSet {
+    slots: GramSlots,
+    has_zero: bool,
+}
+
+impl GramSet {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        self.slots.reset(grams);
+        self.has_zero = false;
+    }
+
+    /// Inserts a gram. Returns whether it is new.
     #[inline(always)]
-    pub(super) fn insert(&mut self, gram: u64, number: u32) -> bool {
+    pub(super) fn insert(&mut self, gram: u64) -> bool {
         if gram == 0 {
-            let new = self.zero.is_none();
-            self.zero.get_or_insert(number);
-            return new;
+            return !std::mem::replace(&mut self.has_zero, true);
         }
-        let slot = self.slot(gram);
-        match (self.grams.get_mut(slot), self.numbers.get_mut(slot)) {
-            (Some(known), Some(value)) if *known == 0 => {
-                (*known, *value) = (gram, number);
-                true
+        let slot = self.slots.slot(gram);
+        match self.slots.grams.get_mut(slot) {
+            Some(known) => std::mem::replace(known, gram) == 0,
+            None => false,
+        }
+    }
+}
+
+/// A map from grams to numbers.
+#[derive(Default)]
+pub(super) struct GramTable {
+    slots: GramSlots,
+    numbers: Vec<u32>,
+    /// The number of the gram 0.
+    zero: Option<u32>,
+}
+
+impl GramTable {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        self.slots.reset(grams);
+        if self.numbers.len() < self.slots.grams.len() {
+            self.numbers.resize(self.slots.grams.len(), 0);
+        }
+        self.zero = None;
+    }
+
+    /// Inserts a gram if it is new. Returns its number.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, gram: u64, number: u32) -> u32 {
+        if gram == 0 {
+            return *self.zero.get_or_insert(number);
+        }
+        let slot = self.slots.slot(gram);
+        match (self.slots.grams.get_mut(slot), self.numbers.get_mut(slot)) {
+            (Some(known), Some(value)) => {
+                if std::mem::replace(known, gram) == 0 {
+                    *value = number;
+                }
+                *value
             }
-            _ => false,
+            _ => number,
         }
     }
 
@@ -79,9 +119,49 @@ impl GramTable {
         if gram == 0 {
             return self.zero;
         }
-        let slot = self.slot(gram);
-        let found = self.grams.get(slot).is_some_and(|&found| found == gram);
+        let slot = self.slots.slot(gram);
+        let found = self.slots.grams.get(slot);
+        let found = found.is_some_and(|&found| found == gram);
         self.numbers.get(slot).copied().filter(|_| found)
+    }
+}
+
+/// A small set of grams that may have others as well. It fits the first-level cache where the table
+/// does not, and answers for most grams that are not in the table.
+#[derive(Default)]
+pub(super) struct GramFilter {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+/// Bits for each gram: one of 16 other grams passes.
+const FILTER_BITS: usize = 16;
+
+impl GramFilter {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        let bits = (grams.max(8) * FILTER_BITS).next_power_of_two();
+        self.bits.clear();
+        self.bits.resize(bits / 64, 0);
+        self.shift = 64 - bits.trailing_zeros();
+    }
+
+    /// Adds a gram.
+    #[inline(always)]
+    pub(super) fn add(&mut self, gram: u64) {
+        // Grams are hashes.
+        let bit = gram >> self.shift;
+        if let Some(word) = self.bits.get_mut((bit / 64) as usize) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+
+    /// Whether a gram may have been added. False is always right.
+    #[inline(always)]
+    pub(super) fn may_have(&self, gram: u64) -> bool {
+        let bit = gram >> self.shift;
+        let word = self.bits.get((bit / 64) as usize);
+        word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 }
 
@@ -93,15 +173,25 @@ mod tests {
 
     proptest! {
         #[test]
+        fn a_filter_has_what_was_added(grams in prop::collection::vec(any::<u64>(), 0..100)) {
+            let mut filter = GramFilter::default();
+            filter.reset(grams.len());
+            grams.iter().for_each(|&gram| filter.add(gram));
+            prop_assert!(grams.iter().all(|&gram| filter.may_have(gram)));
+        }
+
+        #[test]
         fn it_equals_a_hash_map(rounds in prop::collection::vec(prop::collection::vec(0u64..50, 0..100), 1..4)) {
-            let mut table = GramTable::default();
+            let (mut table, mut set) = (GramTable::default(), GramSet::default());
             for grams in rounds {
                 table.reset(grams.len());
+                set.reset(grams.len());
                 let mut known = HashMap::new();
                 for (number, &gram) in grams.iter().enumerate() {
                     let new = !known.contains_key(&gram);
-                    known.entry(gram).or_insert(number as u32);
-                    prop_assert_eq!(table.insert(gram, number as u32), new);
+                    let first = *known.entry(gram).or_insert(number as u32);
+                    prop_assert_eq!(table.insert(gram, number as u32), first);
+                    prop_assert_eq!(set.insert(gram), new);
                 }
                 for gram in 0..60 {
                     prop_assert_eq!(table.get(gram), known.get(&gram).copied());

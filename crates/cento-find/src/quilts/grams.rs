@@ -13,7 +13,7 @@ use cento_flow::{Bitmap, Emitter, Registry, SeenFilter, StageError};
 
 use super::flow_names::{shuffle, stage, state};
 use super::gram_rows::{CategoryCount, FIRST, GRAMS, GramPage, PATCH, SHARED, SweepTally};
-use super::gram_table::GramTable;
+use super::gram_table::GramSet;
 use super::order::{DateOrder, Earliest};
 use super::params::Level;
 use crate::collapsed::GONE;
@@ -24,7 +24,7 @@ use crate::words::{GramRounds, WordHasher};
 #[derive(Default)]
 struct GramSets {
     hasher: WordHasher,
-    table: GramTable,
+    known: GramSet,
     grams: Vec<u64>,
     rounds: GramRounds,
 }
@@ -47,10 +47,10 @@ impl GramSets {
         }
         let words = self.hasher.words(text);
         self.grams.clear();
-        self.table.reset(words.len());
-        let (table, set) = (&mut self.table, &mut self.grams);
+        self.known.reset(words.len());
+        let (known, set) = (&mut self.known, &mut self.grams);
         grams(words, k, |gram, _| {
-            if table.insert(gram, 0) {
+            if known.insert(gram) {
                 set.push(gram);
             }
         });
@@ -205,7 +205,9 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
             pages.clear();
             let mut earliest = Earliest::new();
             let mut see = |page: u32| {
-                if let Some(order) = &order {
+                if let Some(order) = &order
+                    && !earliest.is_undecidable()
+                {
                     earliest.see(page, order.get(page));
                 }
             };

@@ -135,6 +135,12 @@ impl Earliest {
         }
     }
 
+    /// Whether there is no such page, whatever pages follow.
+    #[inline]
+    pub(super) fn is_undecidable(&self) -> bool {
+        self.undated
+    }
+
     pub(super) fn first(&self) -> Option<u32> {
         let undecided = self.published && self.fetched;
         if self.undated || undecided || self.next <= self.date {

@@ -12,14 +12,14 @@
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
-use cento_fingerprint::{GramHasher, packed_word_hash, word_hash};
+use cento_fingerprint::{GramHasher, grams, packed_word_hash, word_hash};
 use cento_flow::{Context, Registry, StageError};
 use cento_text::words::WordScanner;
 
 use super::covering::{PageMemory, runs_order};
 use super::flow_names::{shuffle, stage};
 use super::gram_rows::PatchPosition;
-use super::gram_table::GramTable;
+use super::gram_table::{GramFilter, GramTable};
 use super::params::Level;
 use crate::corpus_pages::CorpusPages;
 
@@ -52,9 +52,17 @@ impl PatchRun {
     }
 }
 
+/// The longest text, in bytes, whose words are stored while it is scanned: at most 8 MiB of them.
+const AT_ONCE: usize = 1 << 20;
+
 /// Scans texts for grams, one text after the other.
 struct GramScanner {
+    k: usize,
     scanner: WordScanner,
+    /// The hashes of the words of a text, and where each begins and ends.
+    words: Vec<u64>,
+    ranges: Vec<(u32, u32)>,
+    /// For texts that are longer.
     hasher: GramHasher,
     /// Where the last k words begin, as a ring buffer.
     begins: Vec<u32>,
@@ -72,14 +80,60 @@ impl GramScanner {
     fn new(k: u32) -> GramScanner {
         let k = k.max(1) as usize;
         GramScanner {
+            k,
             scanner: WordScanner::new(),
+            words: Vec::new(),
+            ranges: Vec::new(),
             hasher: GramHasher::new(k),
             begins: vec![0; k],
         }
     }
 
-    /// Calls `each` with every gram of a text, in order, until it fails.
+    /// Finds the grams of a table in a text. Calls `each` with the number of each gram in the table
+    /// and where it occurs, in order, until it fails.
     fn scan(
+        &mut self,
+        text: &str,
+        table: &GramTable,
+        filter: &GramFilter,
+        mut each: impl FnMut(u32, Occurrence) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        if text.len() > AT_ONCE {
+            return self.scan_long(text, |gram, place| match table.get(gram) {
+                Some(number) => each(number, place),
+                None => Ok(()),
+            });
+        }
+        let (words, ranges) = (&mut self.words, &mut self.ranges);
+        words.clear();
+        ranges.clear();
+        self.scanner.scan_ranged_keys(text, |range, key| {
+            words.push(key.either(packed_word_hash, word_hash));
+            ranges.push((range.start as u32, range.end as u32));
+        });
+        let (last, mut result) = (self.k - 1, Ok(()));
+        grams(words, self.k, |gram, position| {
+            if !filter.may_have(gram) || result.is_err() {
+                return;
+            }
+            if let Some(number) = table.get(gram)
+                && let Some(&(begin, _)) = ranges.get(position)
+                && let Some(&(_, end)) = ranges.get(position + last)
+            {
+                let position = position as u32;
+                let place = Occurrence {
+                    position,
+                    begin,
+                    end,
+                };
+                result = each(number, place);
+            }
+        });
+        result
+    }
+
+    /// Calls `each` with every gram of a text, in order, until it fails. Takes no memory.
+    fn scan_long(
         &mut self,
         text: &str,
         mut each: impl FnMut(u64, Occurrence) -> Result<(), StageError>,
@@ -129,6 +183,7 @@ pub(super) struct PatchLocator<'a> {
     quilts: Vec<(u32, usize)>,
     covered: Vec<CoveredGram>,
     table: GramTable,
+    filter: GramFilter,
     text: GramScanner,
 }
 
@@ -139,6 +194,7 @@ impl<'a> PatchLocator<'a> {
             quilts: Vec::new(),
             covered: Vec::new(),
             table: GramTable::default(),
+            filter: GramFilter::default(),
             text: GramScanner::new(k),
         }
     }
@@ -182,23 +238,24 @@ impl<'a> PatchLocator<'a> {
             .iter()
             .zip(ends.chain([self.covered.len()]))
             .map(|(&(_, begin), end)| self.covered.get(begin..end).unwrap_or_default());
-        let (text, table) = (&mut self.text, &mut self.table);
+        let (text, table, filter) = (&mut self.text, &mut self.table, &mut self.filter);
         self.corpus.texts(&numbers, |quilt, words| {
             context.check()?;
             let covered = covered.next().unwrap_or_default();
             table.reset(covered.len());
+            filter.reset(covered.len());
             for (number, covered) in (0..).zip(covered) {
                 table.insert(covered.gram, number);
+                filter.add(covered.gram);
             }
-            text.scan(words, |gram, place| {
-                let number = table.get(gram);
-                if let Some(found) = number.and_then(|number| covered.get(number as usize)) {
+            text.scan(words, table, filter, |number, place| {
+                if let Some(found) = covered.get(number as usize) {
                     positions.push(PatchPosition {
                         source: found.source,
                         quilt,
                         rank: found.rank,
                         position: place.position,
-                        gram,
+                        gram: found.gram,
                         begin: place.begin,
                         end: place.end,
                     })?;
@@ -291,12 +348,15 @@ impl<'a> RunFinder<'a> {
             context.check()?;
             let positions = positions.next().unwrap_or_default();
             places.find(positions, words, text)?;
+            let mut next = 0;
             for patch in positions.chunk_by(|one, next| one.quilt == next.quilt) {
+                let first = next;
+                next += patch.len();
                 let Some(PatchPosition { quilt, rank, .. }) = patch.first() else {
                     continue;
                 };
                 runs.clear();
-                let end = places.runs(patch, open.take(), runs);
+                let end = places.runs(patch, first, open.take(), runs);
                 let (quilt, rank) = (*quilt, *rank);
                 if !whole && last_page == Some(page) && last == Some(quilt) {
                     *open = end
@@ -320,6 +380,9 @@ impl<'a> RunFinder<'a> {
 #[derive(Default)]
 struct SourceGrams {
     table: GramTable,
+    filter: GramFilter,
+    /// The number of the gram of each position.
+    numbers: Vec<u32>,
     /// Every occurrence in the source, in order, with the number of the gram.
     found: Vec<(u32, Occurrence)>,
     /// How often each gram occurs, up to [`OCCURRENCES`]; then the end of its range in `firsts`.
@@ -337,21 +400,26 @@ impl SourceGrams {
         text: &mut GramScanner,
     ) -> Result<(), StageError> {
         self.table.reset(positions.len());
+        self.filter.reset(positions.len());
+        self.numbers.clear();
         let mut grams = 0;
         for row in positions {
-            grams += u32::from(self.table.insert(row.gram, grams));
+            let number = self.table.insert(row.gram, grams);
+            grams += u32::from(number == grams);
+            self.numbers.push(number);
+            self.filter.add(row.gram);
         }
         self.ends.clear();
         self.ends.resize(grams as usize, 0);
-        self.found = Vec::new();
-        let (table, found, ends) = (&self.table, &mut self.found, &mut self.ends);
-        text.scan(words, |gram, place| {
-            let number = table.get(gram);
-            if let Some(number) = number {
-                found.push((number, place));
-                if let Some(times) = ends.get_mut(number as usize) {
-                    *times = (*times + 1).min(OCCURRENCES as u32);
-                }
+        match self.found.capacity() > BATCH {
+            true => self.found = Vec::new(),
+            false => self.found.clear(),
+        }
+        let (found, ends) = (&mut self.found, &mut self.ends);
+        text.scan(words, &self.table, &self.filter, |number, place| {
+            found.push((number, place));
+            if let Some(times) = ends.get_mut(number as usize) {
+                *times = (*times + 1).min(OCCURRENCES as u32);
             }
             Ok(())
         })?;
@@ -375,41 +443,39 @@ impl SourceGrams {
         Ok(())
     }
 
-    /// The first occurrences of a gram in the source, as indices of `found`.
-    fn of(&self, gram: u64) -> &[u32] {
-        let Some(number) = self.table.get(gram) else {
-            return &[];
-        };
+    /// The first occurrences of the gram with this number in the source, as indices of `found`.
+    fn of(&self, number: u32) -> &[u32] {
         let end = |number: usize| self.ends.get(number).map_or(0, |&end| end as usize);
         let begin = (number as usize).checked_sub(1).map_or(0, end);
         let places = self.firsts.get(begin..end(number as usize));
         places.unwrap_or_default()
     }
 
-    /// The occurrence that directly follows this one, if it is this gram.
-    fn next(&self, at: usize, gram: u64) -> Option<(usize, Occurrence)> {
+    /// The occurrence that directly follows this one, if it is the gram with this number.
+    fn next(&self, at: usize, number: u32) -> Option<(usize, Occurrence)> {
         let (_, place) = self.found.get(at)?;
-        let (number, next) = self.found.get(at + 1)?;
-        let follows = place.position + 1 == next.position && self.table.get(gram) == Some(*number);
+        let (found, next) = self.found.get(at + 1)?;
+        let follows = place.position + 1 == next.position && number == *found;
         follows.then_some((at + 1, *next))
     }
 
     /// Like [`SourceGrams::next`], for an occurrence that is given by its position.
-    fn after(&self, position: u32, gram: u64) -> Option<(usize, Occurrence)> {
+    fn after(&self, position: u32, number: u32) -> Option<(usize, Occurrence)> {
         let found = self
             .found
             .binary_search_by_key(&(position + 1), |(_, place)| place.position);
         let at = found.ok()?;
-        let (number, place) = self.found.get(at)?;
-        (self.table.get(gram) == Some(*number)).then_some((at, *place))
+        let (found, place) = self.found.get(at)?;
+        (number == *found).then_some((at, *place))
     }
 
-    /// Appends the runs of a patch. A run continues as long as the next gram of the page is the
-    /// next gram of the source. Returns where the last run ended, here and in the source, so that
-    /// the rest of the patch can continue it.
+    /// Appends the runs of a patch, whose first position has this index. A run continues as long as
+    /// the next gram of the page is the next gram of the source. Returns where the last run ended,
+    /// here and in the source, so that the rest of the patch can continue it.
     fn runs(
         &self,
         patch: &[PatchPosition],
+        first: usize,
         open: Option<(u32, u32, PatchRun)>,
         runs: &mut Vec<PatchRun>,
     ) -> Option<(u32, u32)> {
@@ -419,11 +485,12 @@ impl SourceGrams {
             runs.push(run);
             (here, there)
         });
-        for (at, row) in patch.iter().enumerate() {
-            let (position, gram, begin, end) = (row.position, row.gram, row.begin, row.end);
+        let numbers = self.numbers.get(first..).unwrap_or_default();
+        for (at, (row, &number)) in patch.iter().zip(numbers).enumerate() {
+            let (position, begin, end) = (row.position, row.begin, row.end);
             let next = match (last, before.take()) {
-                (Some((here, there)), _) if here + 1 == position => self.next(there, gram),
-                (_, Some((here, there))) if here + 1 == position => self.after(there, gram),
+                (Some((here, there)), _) if here + 1 == position => self.next(there, number),
+                (_, Some((here, there))) if here + 1 == position => self.after(there, number),
                 _ => None,
             };
             if let (Some((there, place)), Some(run)) = (next, runs.last_mut()) {
@@ -431,15 +498,15 @@ impl SourceGrams {
                 last = Some((position, there));
                 continue;
             }
-            let same = self.of(gram).iter().map(|&there| there as usize);
+            let same = self.of(number).iter().map(|&there| there as usize);
             // If the source has the gram several times, the run begins at the first occurrence that
             // can be continued.
-            let next = patch.get(at + 1).copied();
-            let next = next.filter(|next| next.position == position + 1);
+            let next = patch.get(at + 1).zip(numbers.get(at + 1));
+            let next = next.filter(|(next, _)| next.position == position + 1);
             let chosen = next
-                .and_then(|next| {
+                .and_then(|(_, &next)| {
                     let mut same = same.clone();
-                    same.find(|&there| self.next(there, next.gram).is_some())
+                    same.find(|&there| self.next(there, next).is_some())
                 })
                 .or_else(|| same.clone().next());
             last = chosen.map(|there| (position, there));
@@ -466,7 +533,7 @@ mod tests {
     fn grams(words: &str) -> Vec<(u64, Occurrence)> {
         let mut grams = Vec::new();
         GramScanner::new(2)
-            .scan(words, |gram, place| {
+            .scan_long(words, |gram, place| {
                 grams.push((gram, place));
                 Ok(())
             })
@@ -501,7 +568,7 @@ mod tests {
             let mut places = SourceGrams::default();
             places.find(part, &source, &mut scanner).unwrap();
             runs.clear();
-            let end = places.runs(part, open.take(), &mut runs);
+            let end = places.runs(part, 0, open.take(), &mut runs);
             open = end
                 .zip(runs.pop())
                 .map(|((here, there), run)| (here, there, run));
@@ -516,6 +583,39 @@ mod tests {
 
     fn found(page: &str, source: &str) -> Vec<[u32; 4]> {
         found_in_parts(page, source, usize::MAX)
+    }
+
+    #[test]
+    fn a_text_is_scanned_at_once_as_word_by_word() {
+        let words: Vec<String> = (0..500u32)
+            .map(|word| (word * word % 89).to_string())
+            .collect();
+        let text = words.join(" ");
+        let all = grams(&text);
+        let (mut table, mut filter) = (GramTable::default(), GramFilter::default());
+        let wanted: Vec<u64> = all.iter().map(|(gram, _)| *gram).step_by(3).collect();
+        table.reset(wanted.len());
+        filter.reset(wanted.len());
+        for (number, &gram) in (0..).zip(&wanted) {
+            table.insert(gram, number);
+            filter.add(gram);
+        }
+        let expected: Vec<(u32, [u32; 3])> = all
+            .iter()
+            .filter_map(|(gram, place)| {
+                let place = [place.position, place.begin, place.end];
+                Some((table.get(*gram)?, place))
+            })
+            .collect();
+        let mut found = Vec::new();
+        let mut scanner = GramScanner::new(2);
+        let mut see = |number: u32, place: Occurrence| {
+            found.push((number, [place.position, place.begin, place.end]));
+            Ok(())
+        };
+        scanner.scan(&text, &table, &filter, &mut see).unwrap();
+        assert_eq!(found, expected);
+        assert!(found.len() >= wanted.len());
     }
 
     #[test]

@@ -74,8 +74,8 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
             digest(&mut page, &bytes);
             Ok(finish(page, bytes, mime.as_deref()))
         }
-        RecordBody::Html(text) => Ok(row::page(page, text, true)),
-        RecordBody::Text(text) => Ok(row::page(page, text, false)),
+        RecordBody::Html(text) => Ok(row::page(page, text, true, settings)),
+        RecordBody::Text(text) => Ok(row::page(page, text, false, settings)),
         RecordBody::Json { line, plan } => row::json(page, &line, &plan, place, settings),
         RecordBody::TooLarge {
             head,

@@ -33,6 +33,7 @@ use crate::manifest::{Counts, Manifest, Tally};
 use crate::parameters::Parameters;
 use crate::progress::BuildProgress;
 use crate::task::plan;
+use crate::text_memory::TextMemory;
 use crate::update;
 
 use threads::{lock, on_threads};
@@ -82,6 +83,7 @@ pub struct Build<'a> {
     pub(crate) update: bool,
     pub(crate) refresh: bool,
     pub(crate) temporary: bool,
+    pub(crate) texts: Option<&'a TextMemory>,
     pub(crate) threads: usize,
     pub(crate) memory: u64,
     pub(crate) progress: &'a BuildProgress,
@@ -122,6 +124,7 @@ impl<'a> Build<'a> {
             update: false,
             refresh: false,
             temporary: false,
+            texts: None,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             memory: DEFAULT_MEMORY,
             progress: &UNOBSERVED,
@@ -177,6 +180,15 @@ impl<'a> Build<'a> {
     /// are identified by them.
     pub fn temporary(mut self, temporary: bool) -> Self {
         self.temporary = temporary;
+        self
+    }
+
+    /// Makes a temporary corpus for a command that reads only texts and attributes of pages: texts
+    /// are kept in `memory` until it is full, chunks are not stored, and languages are not
+    /// detected. Only the table of pages has a checksum; it contains a hash of every text. To be
+    /// opened by [`Corpus::open_temporary`](crate::Corpus::open_temporary).
+    pub fn texts_only(mut self, memory: &'a TextMemory) -> Self {
+        (self.temporary, self.texts) = (true, Some(memory));
         self
     }
 

@@ -71,7 +71,7 @@ pub(super) fn run_tasks(
 pub(super) struct WorkerPool<'run> {
     pub(super) build: &'run Build<'run>,
     pub(super) folder: &'run BuildFolder,
-    encoder: &'run Encoder,
+    pub(super) encoder: &'run Encoder,
     first_input: u32,
     /// Tasks that no thread has begun.
     waiting: Mutex<VecDeque<&'run TaskSlot<'run>>>,
@@ -96,13 +96,7 @@ impl<'run> WorkerPool<'run> {
 
     fn try_work(&self) -> Result<()> {
         let build = self.build;
-        let mut worker = Worker::new(
-            &build.parameters,
-            &build.settings,
-            &build.inputs,
-            self.first_input,
-            self.encoder,
-        );
+        let mut worker = Worker::new(build, self.first_input, self.encoder);
         let mut own = None;
         loop {
             let permit = self.permits.acquire();
@@ -174,7 +168,9 @@ impl<'run> WorkerPool<'run> {
             lock(&self.manifest).insert(part);
             return Ok(());
         }
-        self.folder.sync_tables()?;
+        if !self.build.temporary {
+            self.folder.sync_tables()?;
+        }
         let mut manifest = lock(&self.manifest);
         manifest.insert(part);
         manifest.save(self.folder.path())

@@ -23,15 +23,15 @@ pub(super) struct TaskSlot<'run> {
     number: u32,
     /// `None` at the end of the input, and after a panic.
     reader: Mutex<Option<TaskReader<'run>>>,
-    output: Mutex<OrderedOutput>,
+    output: Mutex<OrderedOutput<'run>>,
     /// Notified when it is the turn of another batch.
     turn: Condvar,
 }
 
 /// Puts the batches of a task in order and into parts.
-struct OrderedOutput {
+struct OrderedOutput<'run> {
     /// The part that is being written.
-    part: Option<PartWriter>,
+    part: Option<PartWriter<'run>>,
     next_part: u32,
     /// The number of batches that were read, and of those that are written.
     batches_read: u64,
@@ -87,7 +87,7 @@ impl<'run> TaskSlot<'run> {
     }
 
     /// Reads the next batch; `None` at the end of the task.
-    pub(super) fn next_batch(&self, pool: &WorkerPool<'_>) -> Result<Option<Batch>> {
+    pub(super) fn next_batch(&self, pool: &WorkerPool<'run>) -> Result<Option<Batch>> {
         let mut slot = lock(&self.reader);
         // A reader that panics is not put back: what another thread would read from it then could
         // lack the records of the batch that was lost.
@@ -110,7 +110,7 @@ impl<'run> TaskSlot<'run> {
     /// for it.
     pub(super) fn submit(
         &self,
-        pool: &WorkerPool<'_>,
+        pool: &WorkerPool<'run>,
         sequence: u64,
         batch: EncodedBatch,
         permit: Permit<'_>,
@@ -135,7 +135,7 @@ impl<'run> TaskSlot<'run> {
     /// batch. The batch whose turn it is never waits, so this ends, unless the run does.
     pub(super) fn submit_piece(
         &self,
-        pool: &WorkerPool<'_>,
+        pool: &WorkerPool<'run>,
         sequence: u64,
         piece: EncodedBatch,
     ) -> Result<()> {
@@ -158,24 +158,27 @@ impl<'run> TaskSlot<'run> {
     }
 
     /// Takes the part that is being written, or begins the next one.
-    fn part(&self, pool: &WorkerPool<'_>, output: &mut OrderedOutput) -> Result<PartWriter> {
-        let build = pool.build;
+    fn part(
+        &self,
+        pool: &WorkerPool<'run>,
+        output: &mut OrderedOutput<'run>,
+    ) -> Result<PartWriter<'run>> {
         match output.part.take() {
             Some(part) => Ok(part),
             None => PartWriter::create(
+                pool.build,
                 pool.folder,
+                pool.encoder,
                 self.number,
                 output.next_part,
-                build.parameters.text,
-                build.temporary,
             ),
         }
     }
 
     fn write(
         &self,
-        pool: &WorkerPool<'_>,
-        output: &mut OrderedOutput,
+        pool: &WorkerPool<'run>,
+        output: &mut OrderedOutput<'run>,
         batch: EncodedBatch,
     ) -> Result<()> {
         let next = batch.next;
@@ -191,7 +194,11 @@ impl<'run> TaskSlot<'run> {
         Ok(())
     }
 
-    fn finish_if_ended(&self, pool: &WorkerPool<'_>, output: &mut OrderedOutput) -> Result<()> {
+    fn finish_if_ended(
+        &self,
+        pool: &WorkerPool<'run>,
+        output: &mut OrderedOutput<'run>,
+    ) -> Result<()> {
         if output.ended
             && output.batches_written == output.batches_read
             && let Some(part) = output.part.take()
