@@ -84,9 +84,9 @@ impl BlockDecision {
 fn share(page_type: PageType) -> u32 {
     match page_type {
         PageType::Product => 65,
-        PageType::Article => 50,
         PageType::Thread => 45,
         PageType::Service => 40,
+        PageType::Article => 35,
         PageType::Documentation | PageType::Listing => 25,
         PageType::Collection => 20,
     }
