@@ -85,8 +85,7 @@ fn share(page_type: PageType) -> u32 {
     match page_type {
         PageType::Product => 65,
         PageType::Thread => 45,
-        PageType::Service => 40,
-        PageType::Article => 35,
+        PageType::Service | PageType::Article => 40,
         PageType::Documentation | PageType::Listing => 25,
         PageType::Collection => 20,
     }
