@@ -258,7 +258,7 @@ fn set_thresholds(
     {
         for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
             decision.least = best / 100 * TRUSTED_SHARE;
-            if !kept {
+            if !kept && decision.rule.is_none() {
                 decision.rule = Some(ContentRule::OutsideArticle);
             }
         }
