@@ -151,6 +151,80 @@ fn an_article_with_comments_is_not_a_thread() {
     assert_main(&html, &PARAGRAPHS, &["disagree", "Responses"]);
 }
 
+/// A blog post of 2010 with `after` at the end of its entry and `beside` it.
+fn blog_post(names: &str, after: &str, beside: &str) -> String {
+    let text: String = PARAGRAPHS
+        .iter()
+        .map(|text| format!("<p>{text}</p>"))
+        .collect();
+    format!(
+        "<html><head><title>Otters</title></head><body><div id=page><div id=header><h1><a href=/>My blog</a></h1></div>
+         <div id=content><div class='{names}'><h2><a href=/otters>Otters sleep hand in hand</a></h2>
+         <div class=entry>{text}{text}</div>{after}</div></div>{beside}
+         <div id=footer>My blog is proudly powered by WordPress</div></div></body></html>"
+    )
+}
+
+const OTHER_TEXT: &str = "The lighthouse keeper wrote about the storm of last week, and about the boats that did not \
+                          return until the following morning, to everybody's relief.";
+
+#[test]
+fn related_posts_with_compound_names_are_removed() {
+    let related = format!(
+        "<div id=jp-relatedposts class=jp-relatedposts><h3 class=jp-relatedposts-headline>Related</h3>{}</div>",
+        format!("<div class=jp-relatedposts-post><p class=jp-relatedposts-post-excerpt>{OTHER_TEXT}</p></div>").repeat(3)
+    );
+    assert_main(
+        &blog_post("post", &related, ""),
+        &PARAGRAPHS,
+        &["lighthouse keeper"],
+    );
+}
+
+#[test]
+fn comments_with_names_in_other_languages_are_removed() {
+    for (area, comment) in [
+        ("kommentare", "kommentarText"),
+        ("commentaires", "texte_commentaire"),
+        ("comentarios", "comentario"),
+        ("reacties", "reactie"),
+    ] {
+        let comments = format!(
+            "<div id={area}>{}</div>",
+            format!("<div class={comment}>{OTHER_TEXT}</div>").repeat(12)
+        );
+        assert_main(
+            &blog_post("post", &comments, ""),
+            &PARAGRAPHS,
+            &["lighthouse keeper"],
+        );
+    }
+}
+
+#[test]
+fn a_sidebar_is_recognised_in_any_spelling() {
+    for name in ["sidebar", "sideBar", "blogSideBarItem", "leftsidebar"] {
+        let beside = format!(
+            "<div class={name}><h3>About</h3><p>{OTHER_TEXT}</p><ul>{}</ul></div>",
+            "<li><a href=/a>January 2009</a></li>".repeat(12)
+        );
+        assert_main(
+            &blog_post("post", "", &beside),
+            &PARAGRAPHS,
+            &["lighthouse keeper", "January 2009"],
+        );
+    }
+}
+
+#[test]
+fn a_post_that_is_commented_is_not_a_comment() {
+    assert_main(
+        &blog_post("post hentry commented", "", ""),
+        &PARAGRAPHS,
+        &[],
+    );
+}
+
 #[test]
 fn an_article_without_metadata_or_names_is_recognised() {
     let text = PARAGRAPHS.join("<p>");

@@ -84,9 +84,8 @@ impl BlockDecision {
 fn share(page_type: PageType) -> u32 {
     match page_type {
         PageType::Product => 65,
-        PageType::Article => 50,
         PageType::Thread => 45,
-        PageType::Service => 40,
+        PageType::Service | PageType::Article => 40,
         PageType::Documentation | PageType::Listing => 25,
         PageType::Collection => 20,
     }
@@ -259,7 +258,7 @@ fn set_thresholds(
     {
         for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
             decision.least = best / 100 * TRUSTED_SHARE;
-            if !kept {
+            if !kept && decision.rule.is_none() {
                 decision.rule = Some(ContentRule::OutsideArticle);
             }
         }

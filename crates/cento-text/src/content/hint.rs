@@ -1,9 +1,10 @@
 //! Hints about an element from its class and other names.
 //!
-//! Authors name the parts of their pages in English: `class="post-content"`, `id="comments"`,
-//! `role="navigation"`. Such names are hints, not proof: `content-with-sidebar` encloses the
-//! article, and a manual has a chapter on `FOR UPDATE SHARE`. Each word therefore has a strength,
-//! and [`article`](super::article) weighs it against the content of the element.
+//! Authors name the parts of their pages: `class="post-content"`, `id="comments"`,
+//! `role="navigation"`; most in English, some in their own language (`kommentare`). Such names are
+//! hints, not proof: `content-with-sidebar` encloses the article, and a manual has a chapter on
+//! `FOR UPDATE SHARE`. Each word therefore has a strength, and [`article`](super::article) weighs
+//! it against the content of the element.
 
 /// The hints in the names of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,9 +58,19 @@ pub(super) fn read(names: &str, mut visit: impl FnMut(&[u8])) -> Hint {
     let mut social = false;
     let mut embedded = false;
     let mut after_first = false;
+    let mut after_side = false;
     each_word(names, |word| {
+        let mut sign = self::sign(word);
+        let mut word = word;
+        if sign.is_none() {
+            word = match word {
+                b"bar" if after_side => b"sidebar",
+                _ => compound(word).unwrap_or(word),
+            };
+            sign = self::sign(word);
+        }
+        after_side = word == b"side";
         visit(word);
-        let sign = sign(word);
         match sign {
             Some(Sign::Periphery(peripheral)) => hint.peripheral = hint.peripheral.max(peripheral),
             Some(Sign::Content) => hint.content = true,
@@ -76,41 +87,96 @@ pub(super) fn read(names: &str, mut visit: impl FnMut(&[u8])) -> Hint {
     hint
 }
 
+/// The part of a compound that says what an element is: `commentform` is about comments, and
+/// `topmenu` is a menu. Other parts, such as `tag` or `ad`, also occur in unrelated words.
+fn compound(word: &[u8]) -> Option<&'static [u8]> {
+    const BEGINNINGS: &[(&[u8], &[u8])] = &[
+        (b"breadcrumb", b"breadcrumb"),
+        (b"comentario", b"comments"),
+        (b"comment", b"comments"),
+        (b"cookie", b"cookie"),
+        (b"footer", b"footer"),
+        (b"kommentar", b"comments"),
+        (b"navigation", b"navigation"),
+        (b"newsletter", b"newsletter"),
+        (b"related", b"related"),
+        (b"sidebar", b"sidebar"),
+        (b"social", b"social"),
+        (b"teaser", b"teaser"),
+        (b"trackback", b"comments"),
+        (b"widget", b"widget"),
+    ];
+    const ENDS: &[(&[u8], &[u8])] = &[
+        (b"comments", b"comments"),
+        (b"footer", b"footer"),
+        (b"kommentare", b"comments"),
+        (b"menu", b"menu"),
+        (b"nav", b"nav"),
+        (b"navi", b"nav"),
+        (b"navigation", b"navigation"),
+        (b"sidebar", b"sidebar"),
+        (b"teaser", b"teaser"),
+    ];
+    // A commentary is an article, and so is what is commented.
+    if matches!(word, b"commentary" | b"commented" | b"commentable") {
+        return None;
+    }
+    let begins = BEGINNINGS.iter().find(|(part, _)| word.starts_with(part));
+    let ends = || ENDS.iter().find(|(part, _)| word.ends_with(part));
+    begins.or_else(ends).map(|&(_, meaning)| meaning)
+}
+
 fn sign(word: &[u8]) -> Option<Sign> {
     Some(match word {
         b"nav" | b"navbar" | b"navigation" | b"menu" | b"breadcrumb" | b"breadcrumbs"
         | b"pagination" | b"pager" | b"toolbar" | b"toc" | b"skip" => {
             Sign::Periphery(Periphery::Bar)
         }
+        b"navi" | b"navlinks" | b"rootline" | b"pathway" | b"filariane" | b"ariane"
+        | b"brotkrumen" | b"pagenav" | b"pagenavi" | b"catlinks" | b"printfooter" => {
+            Sign::Periphery(Periphery::Bar)
+        }
         b"share" | b"sharing" | b"follow" | b"subscribe" | b"subscription" | b"signup"
         | b"login" | b"print" | b"rating" | b"ratings" | b"tag" | b"tags" => {
             Sign::Periphery(Periphery::Bar)
         }
-        b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright" => {
-            Sign::Periphery(Periphery::Bar)
-        }
-        b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates" | b"time" | b"timestamp" => {
-            Sign::Periphery(Periphery::Bar)
-        }
-        b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" => {
-            Sign::Periphery(Periphery::Bar)
-        }
-        b"sidebar" | b"aside" | b"complementary" | b"widget" => Sign::Periphery(Periphery::Box),
+        b"sharedaddy" | b"sharethis" | b"sociable" | b"addthis" | b"addtoany" | b"shariff"
+        | b"teilen" | b"partager" | b"compartir" | b"drucken" | b"imprimer" | b"schlagworte"
+        | b"etiquetas" => Sign::Periphery(Periphery::Bar),
+        b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright" | b"werbung" | b"anzeige"
+        | b"publicite" | b"publicidad" => Sign::Periphery(Periphery::Bar),
+        b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates" | b"time" | b"timestamp"
+        | b"postmetadata" | b"postmeta" | b"postinfo" | b"submitted" | b"autor" | b"auteur"
+        | b"autore" | b"datum" | b"fecha" => Sign::Periphery(Periphery::Bar),
+        b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" | b"bildunterschrift"
+        | b"legende" => Sign::Periphery(Periphery::Bar),
+        b"sidebar" | b"aside" | b"complementary" | b"widget" | b"seitenleiste" | b"randspalte"
+        | b"marginalspalte" | b"portlet" | b"moduletable" => Sign::Periphery(Periphery::Box),
         b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"recirc"
-        | b"trending" | b"popular" | b"teaser" | b"newsletter" => Sign::Periphery(Periphery::Area),
+        | b"trending" | b"popular" | b"teaser" | b"newsletter" | b"yarpp" | b"verwandte"
+        | b"meistgelesen" | b"correlati" | b"relacionados" | b"blogroll" | b"tagcloud" => {
+            Sign::Periphery(Periphery::Area)
+        }
         b"promo" | b"promoted" | b"promotion" | b"sponsor" | b"sponsored" | b"taboola"
         | b"outbrain" | b"banner" | b"contentinfo" | b"modal" | b"popup" | b"overlay" => {
             Sign::Periphery(Periphery::Area)
         }
         b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond"
-        | b"footer" | b"cookie" | b"consent" | b"gdpr" => Sign::Periphery(Periphery::Foreign),
+        | b"footer" | b"cookie" | b"consent" | b"gdpr" | b"commento" | b"commenti" | b"reactie"
+        | b"reacties" | b"pingback" | b"pingbacks" | b"fusszeile" => {
+            Sign::Periphery(Periphery::Foreign)
+        }
         b"social" => Sign::Social,
         b"embed" => Sign::Embedded,
         b"articlebody" | b"articlecontent" | b"entrycontent" | b"maincontent" | b"postbody"
-        | b"postcontent" | b"storybody" => Sign::Content,
+        | b"postcontent" | b"storybody" | b"artikeltext" | b"articletext" | b"entrytext"
+        | b"posttext" => Sign::Content,
         b"article" | b"blog" | b"entry" | b"main" | b"news" | b"page" | b"post" | b"single"
-        | b"story" => Sign::ContentFirst,
-        b"body" | b"content" | b"contents" | b"text" => Sign::ContentSecond,
+        | b"story" | b"artikel" | b"beitrag" | b"billet" | b"articulo" | b"articolo" => {
+            Sign::ContentFirst
+        }
+        b"body" | b"content" | b"contents" | b"text" | b"texte" | b"texto" | b"testo"
+        | b"inhalt" => Sign::ContentSecond,
         _ => return None,
     })
 }
@@ -187,6 +253,22 @@ mod tests {
             words("commentsandmuchmore ABCDEFGHIJKLMNOPQRSTUVWXYZend"),
             ["zend"]
         );
+    }
+
+    #[test]
+    fn a_compound_has_the_hint_of_its_part() {
+        for (names, peripheral) in [
+            ("jp-relatedposts", Periphery::Area),
+            ("commentform", Periphery::Foreign),
+            ("kommentarListe", Periphery::Foreign),
+            ("topmenu", Periphery::Bar),
+            ("serendipitySideBar", Periphery::Box),
+            ("side bar", Periphery::Box),
+            ("barside", Periphery::None),
+            ("commented commentary", Periphery::None),
+        ] {
+            assert_eq!(hint(names).peripheral, peripheral, "{names}");
+        }
     }
 
     #[test]

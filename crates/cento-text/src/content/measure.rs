@@ -27,17 +27,24 @@ cues! {
     Consent "consent": b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"privacy" | b"datenschutz"
         | b"policy" | b"terms" | b"preferences",
     Rights "rights": b"copyright" | b"reserved" | b"rights" | b"trademark" | b"trademarks"
-        | b"impressum" | b"disclaimer",
+        | b"impressum" | b"disclaimer" | b"vorbehalten" | b"droits" | b"webmaster" | b"derechos"
+        | b"diritti",
     Account "account": b"login" | b"log" | b"sign" | b"subscribe" | b"subscriber" | b"register"
-        | b"password" | b"newsletter" | b"email" | b"account" | b"signup" | b"inbox" | b"anmelden",
+        | b"password" | b"newsletter" | b"email" | b"account" | b"signup" | b"inbox" | b"anmelden"
+        | b"abonnieren" | b"connexion" | b"registrieren",
     Commerce "commerce": b"cart" | b"checkout" | b"shipping" | b"wishlist" | b"buy" | b"sale"
-        | b"basket" | b"stock" | b"delivery" | b"returns" | b"compare",
+        | b"basket" | b"stock" | b"delivery" | b"returns" | b"compare" | b"warenkorb"
+        | b"versand" | b"lieferzeit" | b"livraison" | b"panier",
     Share "share": b"share" | b"tweet" | b"facebook" | b"twitter" | b"linkedin" | b"pinterest"
-        | b"instagram" | b"whatsapp" | b"follow" | b"teilen",
+        | b"instagram" | b"whatsapp" | b"follow" | b"teilen" | b"partager" | b"drucken"
+        | b"imprimer" | b"compartir" | b"condividi" | b"versenden",
     Reply "reply": b"reply" | b"replies" | b"quote" | b"posted" | b"joined" | b"comments"
-        | b"comment" | b"likes" | b"views" | b"votes" | b"ago" | b"reputation" | b"badges",
+        | b"comment" | b"likes" | b"views" | b"votes" | b"ago" | b"reputation" | b"badges"
+        | b"kommentar" | b"kommentare" | b"commentaire" | b"commentaires" | b"comentario"
+        | b"comentarios" | b"commenti" | b"reacties" | b"antworten" | b"responder" | b"rispondi"
+        | b"trackback" | b"trackbacks" | b"registriert",
     More "more": b"more" | b"view" | b"read" | b"see" | b"show" | b"related" | b"previous"
-        | b"next" | b"mehr",
+        | b"next" | b"mehr" | b"weiterlesen" | b"lire" | b"suite" | b"leer" | b"leggi",
     Script "script": b"javascript" | b"browser" | b"enable" | b"loading" | b"please" | b"blocker",
 }
 

@@ -30,22 +30,39 @@ macro_rules! name_classes {
 
 name_classes! {
     Navigation "navigation": b"nav" | b"navbar" | b"navigation" | b"menu" | b"menubar" | b"sitemap"
-        | b"dropdown" | b"megamenu" | b"submenu",
-    Breadcrumb "breadcrumb": b"breadcrumb" | b"breadcrumbs",
-    Pager "pager": b"pagination" | b"pager" | b"paging" | b"next" | b"prev" | b"previous",
-    Share "share": b"share" | b"sharing" | b"social" | b"follow" | b"facebook" | b"twitter",
-    Login "login": b"login" | b"signin" | b"signup" | b"register" | b"account" | b"auth",
-    Subscribe "subscribe": b"subscribe" | b"subscription" | b"newsletter" | b"paywall" | b"optin",
+        | b"dropdown" | b"megamenu" | b"submenu" | b"navi" | b"navlinks" | b"navlist"
+        | b"hauptnavigation" | b"hauptmenue" | b"menue" | b"naviguer" | b"navegacion" | b"portlet"
+        | b"moduletable",
+    Breadcrumb "breadcrumb": b"breadcrumb" | b"breadcrumbs" | b"crumbs" | b"rootline" | b"pathway"
+        | b"ariane" | b"filariane" | b"brotkrumen" | b"pfad" | b"hierarchie" | b"hierarchy",
+    Pager "pager": b"pagination" | b"pager" | b"paging" | b"next" | b"prev" | b"previous"
+        | b"pagenav" | b"pagenavi" | b"nextpost" | b"seitenzahlen" | b"suivant" | b"precedent",
+    Share "share": b"share" | b"sharing" | b"social" | b"follow" | b"facebook" | b"twitter"
+        | b"sharedaddy" | b"sharethis" | b"sociable" | b"addthis" | b"addtoany" | b"shariff"
+        | b"teilen" | b"partager" | b"compartir" | b"bookmarks" | b"bookmark",
+    Login "login": b"login" | b"signin" | b"signup" | b"register" | b"account" | b"auth"
+        | b"anmelden" | b"anmeldung" | b"connexion",
+    Subscribe "subscribe": b"subscribe" | b"subscription" | b"newsletter" | b"paywall" | b"optin"
+        | b"abonnieren" | b"abo" | b"abonnement",
     Advertisement "advertisement": b"ad" | b"ads" | b"advert" | b"advertisement" | b"sponsor"
-        | b"sponsored" | b"promo" | b"promoted" | b"promotion" | b"taboola" | b"outbrain",
+        | b"sponsored" | b"promo" | b"promoted" | b"promotion" | b"taboola" | b"outbrain"
+        | b"werbung" | b"anzeige" | b"anzeigen" | b"reklame" | b"publicite" | b"pub"
+        | b"publicidad" | b"pubblicita" | b"adsense",
     Byline "byline": b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates" | b"time"
-        | b"timestamp" | b"posted" | b"published" | b"dateline",
+        | b"timestamp" | b"posted" | b"published" | b"dateline" | b"autor" | b"auteur" | b"autore"
+        | b"datum" | b"fecha" | b"postmetadata" | b"metadata" | b"postmeta" | b"postinfo"
+        | b"postdate" | b"submitted",
     Caption "caption": b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" | b"carousel"
-        | b"slider" | b"swiper" | b"slide",
-    Image "image": b"image" | b"images" | b"img" | b"media" | b"thumbnail" | b"thumb" | b"picture",
-    Sidebar "sidebar": b"sidebar" | b"aside" | b"complementary" | b"widget" | b"rail" | b"secondary",
+        | b"slider" | b"swiper" | b"slide" | b"legend" | b"legende" | b"bildunterschrift"
+        | b"didascalia" | b"bildtext",
+    Image "image": b"image" | b"images" | b"img" | b"media" | b"thumbnail" | b"thumb" | b"picture"
+        | b"bild" | b"bilder" | b"foto" | b"fotos",
+    Sidebar "sidebar": b"sidebar" | b"aside" | b"complementary" | b"widget" | b"rail"
+        | b"secondary" | b"seitenleiste" | b"randspalte" | b"marginalspalte",
     Related "related": b"related" | b"recommended" | b"recommendation" | b"recommendations"
-        | b"recirc" | b"trending" | b"popular" | b"teaser" | b"similar" | b"upsell" | b"latest",
+        | b"recirc" | b"trending" | b"popular" | b"teaser" | b"similar" | b"upsell" | b"latest"
+        | b"relatedposts" | b"yarpp" | b"verwandte" | b"aussi" | b"meistgelesen" | b"teasers"
+        | b"empfehlungen" | b"correlati" | b"relacionados" | b"recent",
     Modal "modal": b"modal" | b"popup" | b"overlay" | b"dialog" | b"lightbox" | b"drawer"
         | b"offcanvas" | b"toast" | b"tooltip" | b"popover",
     Cookie "cookie": b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"ccpa" | b"onetrust"
@@ -53,10 +70,16 @@ name_classes! {
         | b"cmplz" | b"cky" | b"iubenda" | b"klaro",
     Banner "banner": b"banner" | b"alert" | b"notice" | b"announcement" | b"topbar" | b"wayback"
         | b"ipp" | b"donate" | b"notification" | b"message",
-    Comment "comment": b"comment" | b"comments" | b"commentlist" | b"disqus" | b"respond",
-    Footer "footer": b"footer" | b"colophon" | b"contentinfo" | b"copyright" | b"foot" | b"legal",
-    Header "header": b"header" | b"masthead" | b"head" | b"top" | b"logo" | b"brand",
-    Hero "hero": b"hero" | b"jumbotron" | b"intro" | b"lead" | b"lede" | b"tagline",
+    Comment "comment": b"comment" | b"comments" | b"commentlist" | b"disqus" | b"respond"
+        | b"trackback" | b"trackbacks" | b"pingback" | b"pingbacks" | b"pings" | b"kommentar"
+        | b"kommentare" | b"commentaire" | b"commentaires" | b"comentario" | b"comentarios"
+        | b"commento" | b"commenti" | b"reactie" | b"reacties",
+    Footer "footer": b"footer" | b"colophon" | b"contentinfo" | b"copyright" | b"foot" | b"legal"
+        | b"fusszeile" | b"fuss" | b"fussbereich" | b"pied" | b"credits",
+    Header "header": b"header" | b"masthead" | b"head" | b"top" | b"logo" | b"brand" | b"kopf"
+        | b"kopfzeile" | b"entete" | b"bandeau" | b"tete",
+    Hero "hero": b"hero" | b"jumbotron" | b"intro" | b"lead" | b"lede" | b"tagline" | b"chapo"
+        | b"vorspann" | b"teasertext" | b"standfirst",
     Card "card": b"card" | b"cards" | b"tile" | b"tiles" | b"item" | b"cell" | b"box" | b"col",
     List "list": b"list" | b"listing" | b"listings" | b"grid" | b"results" | b"result" | b"feed"
         | b"collection" | b"catalog" | b"items" | b"products" | b"listitem",
@@ -74,17 +97,19 @@ name_classes! {
         | b"bbwrapper",
     Answer "answer": b"answer" | b"answers" | b"question" | b"questions" | b"answercell",
     User "user": b"user" | b"username" | b"avatar" | b"member" | b"profile" | b"userinfo"
-        | b"poster",
+        | b"poster" | b"postprofile" | b"usertitle" | b"userdetails",
     Signature "signature": b"signature" | b"sig" | b"signatures",
     Vote "vote": b"vote" | b"votes" | b"score" | b"karma" | b"reaction" | b"reactions" | b"like"
         | b"likes" | b"views",
     Quote "quote": b"quote" | b"blockquote" | b"bbcode" | b"quoted" | b"quotecontent",
     Content "content": b"content" | b"contents" | b"body" | b"text" | b"prose" | b"markdown"
-        | b"richtext" | b"wysiwyg" | b"rte" | b"copy" | b"paragraph",
+        | b"richtext" | b"wysiwyg" | b"rte" | b"copy" | b"paragraph" | b"contenu" | b"contenido"
+        | b"inhalt" | b"inhalte" | b"texte" | b"texto" | b"testo" | b"tekst" | b"corps",
     Article "article": b"article" | b"story" | b"entry" | b"articlebody" | b"blog" | b"news"
-        | b"single",
+        | b"single" | b"artikel" | b"beitrag" | b"billet" | b"articulo" | b"articolo" | b"hentry",
     Main "main": b"main" | b"primary" | b"maincontent" | b"page",
-    Title "title": b"title" | b"heading" | b"headline" | b"subtitle" | b"name" | b"subheading",
+    Title "title": b"title" | b"heading" | b"headline" | b"subtitle" | b"name" | b"subheading"
+        | b"titre" | b"titulo" | b"titolo" | b"ueberschrift" | b"titel",
     Code "code": b"code" | b"highlight" | b"prism" | b"syntax" | b"console" | b"snippet",
     Manual "manual": b"doc" | b"docs" | b"documentation" | b"api" | b"manual" | b"chapter"
         | b"wiki" | b"mw" | b"sphinx" | b"sect",
@@ -92,19 +117,27 @@ name_classes! {
     Tabs "tabs": b"tab" | b"tabs" | b"tabpanel" | b"accordion" | b"panel" | b"collapse"
         | b"collapsible" | b"faq" | b"faqs",
     Search "search": b"search" | b"filter" | b"filters" | b"facet" | b"facets" | b"refine"
-        | b"sort" | b"autocomplete",
+        | b"sort" | b"autocomplete" | b"suche" | b"suchen" | b"recherche" | b"recherchieren"
+        | b"buscar" | b"cerca" | b"zoeken",
     Table "table": b"spec" | b"specs" | b"specification" | b"specifications" | b"attributes"
         | b"features" | b"feature" | b"table" | b"infobox" | b"properties",
     Label "label": b"tag" | b"tags" | b"label" | b"labels" | b"badge" | b"chip" | b"category"
-        | b"categories" | b"keywords" | b"taxonomy",
+        | b"categories" | b"keywords" | b"taxonomy" | b"schlagworte" | b"schlagwoerter"
+        | b"etiquetas" | b"etichette" | b"motscles" | b"tagcloud" | b"kategorie" | b"kategorien"
+        | b"rubrique" | b"rubriques" | b"rubrik",
     Button "button": b"button" | b"buttons" | b"btn" | b"cta" | b"action" | b"actions"
         | b"toolbar" | b"tools" | b"controls" | b"control",
-    Form "form": b"form" | b"field" | b"input" | b"contact" | b"captcha",
+    Form "form": b"form" | b"field" | b"input" | b"contact" | b"captcha" | b"formular"
+        | b"formulaire" | b"kontakt",
     Video "video": b"video" | b"player" | b"audio" | b"podcast" | b"embed" | b"transcript",
     References "references": b"reference" | b"references" | b"footnote" | b"footnotes" | b"reflist"
         | b"citation" | b"bibliography" | b"endnotes",
     Hidden "hidden": b"hidden" | b"hide" | b"sr" | b"screenreader" | b"visually" | b"skip"
         | b"noprint" | b"invisible" | b"offscreen" | b"print",
+    Archive "archive": b"archive" | b"archives" | b"archiv" | b"archivio" | b"blogroll"
+        | b"calendar" | b"kalender" | b"calendrier" | b"history" | b"chronology",
+    Side "side": b"side" | b"right" | b"left" | b"rechts" | b"droite" | b"gauche" | b"derecha"
+        | b"izquierda" | b"column" | b"spalte" | b"colonne" | b"columna",
     Section "section": b"section" | b"block" | b"module" | b"component" | b"region",
 }
 
