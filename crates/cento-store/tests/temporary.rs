@@ -1,5 +1,7 @@
 //! A temporary corpus has the same texts wherever they are: in memory, in files, or in both.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
