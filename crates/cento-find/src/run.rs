@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_file::{Checksum, Output, Seal, check_seal, seal};
+use cento_file::{Checksum, Output, Seal, check_seal, is_in_private_folder, seal};
 use cento_flow::{
     CHECKPOINT, Flow, MemoryBudget, Progress, Registry, RunReport, Runner, TableName, TableRow,
 };
@@ -178,7 +178,12 @@ impl Workplace {
         }
         let (mut registry, flow) = plan()?;
         fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
-        let temp = self.temp.clone().unwrap_or_else(|| path.clone());
+        let temp = match &self.temp {
+            Some(temp) if !is_in_private_folder(&path) => temp.clone(),
+            // No run resumes temporary findings. What an interrupted one has left is removed with
+            // them.
+            _ => path.clone(),
+        };
         if let Some(origins) = PageOrigins::new(sources, &temp) {
             Arc::new(origins).extend_tables(&mut registry);
         }
