@@ -81,6 +81,7 @@ def main() -> None:
     parser.add_argument("--object-store", type=int, default=400, metavar="MIB")
     parser.add_argument("--task-memory", type=int, default=256, metavar="MIB")
     parser.add_argument("--groups", type=int, default=8)
+    parser.add_argument("--memory", default="1G", help="an option of the commands: decides the size of filters [1G]")
     typed = parser.parse_args()
     stages: List[Dict[str, Any]] = []
     settings = ClusterSettings(
@@ -93,7 +94,7 @@ def main() -> None:
             words = ["--pages", typed.pages, "--files", 8]
             cento.run("synth", "-o", folder / "s", *words, progress=False)
             inputs = [folder / "s" / "crawl"]
-        machine = ["--memory=1G"]
+        machine = [f"--memory={typed.memory}"]
         corpus = folder / "c.cento"
         indexed = cento.run("index", *inputs, "-o", corpus, *machine, progress=False)
         print(indexed.text.split("\n\n")[0], "\n")
