@@ -9,17 +9,18 @@ use cento_file::Fault;
 use cento_find::copies::{CopiesParams, copies};
 use cento_find::detect::{DetectParams, LabelSet, detect};
 use cento_find::discover::{DiscoverParams, How, discover, recipe_of, write_labels};
-use cento_find::overlap::{self, OverlapParams};
+use cento_find::overlap;
 use cento_find::passages::{self, PassagesParams};
 use cento_find::phrases::{PhrasesParams, phrases};
-use cento_find::quilts::{QuiltsParams, quilts};
+use cento_find::quilts::quilts;
 use cento_find::reuse::{self, ReuseParams};
 use cento_find::{CorpusPages, FINDINGS, Findings, Result, Workplace};
 use cento_labels::{LabelKind, StopList};
 use cento_query::{QueryIndex, QuerySettings, update};
-use cento_text::chunk::ChunkKind;
 
-use crate::fixture::{build, collect, index_resources, no_bug, pages, workplace};
+use crate::fixture::{
+    build, collect, index_resources, no_bug, pages, small_overlap, small_quilts, workplace,
+};
 
 /// The longest input: the cost of one run grows with it.
 const LONGEST: usize = 64 << 10;
@@ -142,13 +143,6 @@ fn run(
     let mut found = Vec::new();
     let mut keep = |result: Result<Findings>| found.extend(no_bug(result));
     if chosen.includes(Chosen::Copying) {
-        let quilting = QuiltsParams {
-            k: 3,
-            m: 2,
-            c: 1,
-            theta: 0.1,
-            ..QuiltsParams::default()
-        };
         let passing = PassagesParams {
             min_chars: 20,
             k: 3,
@@ -157,15 +151,11 @@ fn run(
             ..PassagesParams::default()
         };
         keep(copies(source, &CopiesParams::default(), workplace));
-        keep(quilts(source, &quilting, workplace));
+        keep(quilts(source, &small_quilts(), workplace));
         keep(passages::run(source, &passing, &[], workplace));
     }
     if chosen.includes(Chosen::Sharing) {
-        let chunked = OverlapParams {
-            threshold: 1,
-            ..OverlapParams::new(ChunkKind::Paragraph)
-        };
-        keep(overlap::run(source, &chunked, workplace));
+        keep(overlap::run(source, &small_overlap(), workplace));
         keep(reuse::run(source, &ReuseParams::default(), workplace));
         keep(phrases(source, &PhrasesParams::default(), workplace));
     }

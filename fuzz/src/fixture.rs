@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::Fault;
+use cento_find::overlap::OverlapParams;
+use cento_find::quilts::QuiltsParams;
 use cento_find::{CorpusPages, Workplace};
 use cento_flow::{MemoryBudget, Progress};
 use cento_query::IndexResources;
 use cento_store::{Build, Parameters};
+use cento_text::chunk::ChunkKind;
 use tempfile::TempDir;
 
 /// A folder with a corpus.
@@ -99,6 +102,25 @@ pub(crate) fn build(input: &Path, corpus: &Path) -> cento_store::Result<u64> {
         .memory(64 << 20)
         .run()?;
     Ok(built.counts.kept)
+}
+
+/// Quilts with thresholds that small pages reach.
+pub(crate) fn small_quilts() -> QuiltsParams {
+    QuiltsParams {
+        k: 3,
+        m: 2,
+        c: 1,
+        theta: 0.1,
+        ..QuiltsParams::default()
+    }
+}
+
+/// Overlap with a threshold that small pages reach.
+pub(crate) fn small_overlap() -> OverlapParams {
+    OverlapParams {
+        threshold: 1,
+        ..OverlapParams::new(ChunkKind::Paragraph)
+    }
 }
 
 /// The resources of an analysis: little memory.

@@ -9,18 +9,19 @@ use std::path::{Path, PathBuf};
 use cento_find::copies::{CopiesParams, PAIRS, copies};
 use cento_find::detect::{DetectParams, LabelSet, detect};
 use cento_find::discover::{DiscoverParams, How, discover, recipe_of, write_labels};
-use cento_find::overlap::{self, OverlapParams};
+use cento_find::overlap;
 use cento_find::passages::{self, PassagesParams};
 use cento_find::phrases::{PhrasesParams, phrases};
-use cento_find::quilts::{QuiltsParams, quilts};
+use cento_find::quilts::quilts;
 use cento_find::reuse::{self, ReuseParams};
 use cento_find::{FINDINGS, Findings, RUN, Result, known_findings, verify_findings};
 use cento_labels::{LabelKind, StopList};
 use cento_serve::{ServeSettings, SiteServer, Stopper};
-use cento_text::chunk::ChunkKind;
 use serde_json::Value;
 
-use crate::fixture::{Fixture, named_content, no_bug, pages, workplace};
+use crate::fixture::{
+    Fixture, named_content, no_bug, pages, small_overlap, small_quilts, workplace,
+};
 use crate::forge;
 
 thread_local! {
@@ -40,25 +41,14 @@ thread_local! {
 pub(crate) fn run_analyses(corpus: &Path, findings: &Path) -> Result<()> {
     let source = pages(corpus)?;
     let workplace = workplace(findings.to_owned(), 1);
-    let quilting = QuiltsParams {
-        k: 3,
-        m: 2,
-        c: 1,
-        theta: 0.1,
-        ..QuiltsParams::default()
-    };
     let passing = PassagesParams {
         min_chars: 40,
         ..PassagesParams::default()
     };
-    let chunked = OverlapParams {
-        threshold: 1,
-        ..OverlapParams::new(ChunkKind::Paragraph)
-    };
     copies(&source, &CopiesParams::default(), &workplace)?;
-    overlap::run(&source, &chunked, &workplace)?;
+    overlap::run(&source, &small_overlap(), &workplace)?;
     reuse::run(&source, &ReuseParams::default(), &workplace)?;
-    quilts(&source, &quilting, &workplace)?;
+    quilts(&source, &small_quilts(), &workplace)?;
     passages::run(&source, &passing, &[], &workplace)?;
     phrases(&source, &PhrasesParams::default(), &workplace)?;
     let labels = write_labels_of(corpus, corpus)?;

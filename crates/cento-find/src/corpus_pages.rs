@@ -296,12 +296,10 @@ impl CorpusPages {
     /// Returns tasks that cover all stored chunks.
     pub fn chunk_tasks(&self) -> Result<Vec<ChunkTask>> {
         let mut tasks = Vec::new();
-        if self
-            .corpora
-            .iter()
-            .any(|corpus| corpus.manifest().texts_only)
-        {
-            return Err(Error::Bug("chunks were not stored".to_owned()));
+        // No analysis that reads chunks has such a corpus, unless somebody else has made it.
+        let without = |corpus: &&Corpus| corpus.manifest().texts_only;
+        if let Some(corpus) = self.corpora.iter().find(without) {
+            return Err(Error::corrupted(corpus.path(), "its chunks are not stored"));
         }
         for (index, part) in self.parts.iter().enumerate() {
             let groups = self.corpus(part).group_rows(part.part, Table::Chunks)?;
