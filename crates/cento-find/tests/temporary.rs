@@ -1,7 +1,5 @@
 //! A corpus that another command has made for itself, as somebody else may send it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
-
 use std::sync::Arc;
 
 use cento_file::Fault;
