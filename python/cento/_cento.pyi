@@ -77,9 +77,13 @@ class FlowServer:
     def __new__(cls, words: Sequence[str], quiet: bool, is_worker: bool) -> FlowServer: ...
     def next_step(self) -> Optional[Dict[str, Any]]: ...
     def set_partitions(self, partitions: int) -> str: ...
-    def run_map(
-        self, stage: str, task: int, states: Mapping[str, _Buffer], memory: Tuple[int, int]
-    ) -> TaskOutput: ...
+    def run_maps(
+        self,
+        stage: str,
+        tasks: Sequence[int],
+        states: Mapping[str, _Buffer],
+        memory: Tuple[int, int],
+    ) -> List[TaskOutput]: ...
     def run_reduce(
         self,
         stage: str,

@@ -119,6 +119,7 @@ class Cluster:
         self.memory = int(max((node.get("memory", 0) for node in alive), default=0))
         stores = [int(node.get("object_store_memory", 0)) for node in alive]
         self.object_store = min((store for store in stores if store), default=0)
+        self.object_stores = sum(stores)
         self.in_flight = settings.in_flight or 2 * self.cpus
 
     def remote(self, function: Callable[..., Any], name: str, memory: int, returns: int = 1) -> Any:
@@ -277,7 +278,7 @@ class FlowRunner:
         absorbed = (name for name in reads if name in states or not self.state_facts[name][1])
         limit = self.settings.task_memory + sum(self.state_facts[name][0] for name in absorbed)
         if source is None:
-            tasks_of_stage = len(stage["input"]["tasks"])
+            tasks_of_stage = self._map_tasks(stage)
         else:
             tasks_of_stage = self.flow["shuffles"][source]["partitions"]
         memory = limit + sum(self._written_bytes(name, tasks_of_stage) for name in states)
@@ -304,6 +305,19 @@ class FlowRunner:
             fetches=fetches,
         )
 
+    def _map_tasks(self, stage: Dict[str, Any]) -> int:
+        """Returns how many Ray tasks run the tasks of a map. Each sends the states that it has
+        written to, and a filter is sent almost as large as it is: those of all tasks together fit in
+        half of the object stores, unless there is one for each CPU."""
+        cpus = self.cluster.cpus
+        many = min(len(stage["input"]["tasks"]), max(MAP_TASKS, 4 * cpus))
+        for name in stage.get("writes", []):
+            spec = self.flow.get("states", {}).get(name)
+            if spec is not None and spec["kind"] not in SPARSE:
+                fitting = self.cluster.object_stores // (2 * max(1, self.state_facts[name][0]))
+                many = min(many, max(cpus, fitting))
+        return many
+
     def _written_bytes(self, name: str, tasks_of_stage: int) -> int:
         """Returns what a task needs for a state that it writes to: the state and what it sends of
         it. Of a state with a number per page, a task holds those that it has set."""
@@ -326,7 +340,7 @@ class FlowRunner:
         if plan.source is None:
             map_remote = remote(tasks.map_task, tasks.map_facts)
             numbers = len(stage["input"]["tasks"])
-            many = min(numbers, max(MAP_TASKS, 4 * self.cluster.cpus))
+            many = self._map_tasks(stage)
 
             def submit_map(task: int) -> List[Any]:
                 mine = bounds(numbers, many, task)

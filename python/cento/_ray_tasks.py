@@ -289,12 +289,7 @@ def map_task(job: Job, plan: StagePlan, numbers: range, *states: Any) -> Iterato
     server = _server(job)
     _usage().begin()
     known = dict(zip(plan.reads, map(as_bytes, states)))
-    done: List[Any] = []
-    held = 0
-    for number in numbers:
-        memory = (plan.limit - held, max(0, plan.working // 4 - held))
-        done.append(server.run_map(plan.name, number, known, memory))
-        held += done[-1].memory
+    done = server.run_maps(plan.name, list(numbers), known, (plan.limit, plan.working // 4))
     _fail_once(job, f"{plan.name}-map")
     yield from _objects(plan, server, done)
 

@@ -5,7 +5,7 @@
 //!   FlowServer(words)  ──────────▶ parse, open the corpus, …
 //!   next_step()        ◀────────── Workplace::run reaches a flow that is not cached,
 //!                                  or Build::run a corpus that is not complete
-//!   run_map(…), …      ─ request ▶ Registry::run_map(…)      as often as needed
+//!   run_maps(…), …     ─ request ▶ Registry::run_maps(…)     as often as needed
 //!                      ◀─ answer ─
 //!   finish(report)     ──────────▶ summary, run.json, the next step …
 //!   next_step() = None ◀────────── the command has ended
@@ -47,7 +47,7 @@ type TaskMemory = (u64, u64);
 enum StepRequest {
     Map {
         stage: String,
-        task: usize,
+        tasks: Vec<usize>,
         states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
     },
@@ -91,6 +91,7 @@ enum StepEvent {
     Finished(cento_store::Result<FinishedTask>),
     Committed(cento_store::Result<()>),
     Partitioned(Box<Flow>),
+    Maps(Result<Vec<TaskRows>, cento_flow::Error>),
     Rows(Result<TaskRows, cento_flow::Error>),
     State(Result<Vec<u8>, cento_flow::Error>),
     Table(Result<TableReport, cento_flow::Error>),
@@ -203,12 +204,13 @@ fn answer(
     Ok(match request {
         StepRequest::Map {
             stage,
-            task,
+            tasks,
             states,
             memory,
         } => {
             let states = shared(states);
-            StepEvent::Rows(registry.run_map(flow, &stage, task, &states, &limits(memory)))
+            let limits = limits(memory);
+            StepEvent::Maps(registry.run_maps(flow, &stage, &tasks, &states, &limits))
         }
         StepRequest::Reduce {
             stage,
@@ -399,22 +401,27 @@ impl FlowServer {
         }
     }
 
-    /// Runs one task of a map. `memory` is what it may use, and what its output may occupy.
-    fn run_map(
+    /// Runs tasks of a map, one after the other. `memory` is what they may use, and what their
+    /// output may occupy. The last one returns the states that all of them have written to.
+    fn run_maps(
         &self,
         py: Python<'_>,
         stage: String,
-        task: usize,
+        tasks: Vec<usize>,
         states: BTreeMap<String, ObjectBytes>,
         memory: TaskMemory,
-    ) -> PyResult<TaskOutput> {
+    ) -> PyResult<Vec<TaskOutput>> {
         let request = StepRequest::Map {
             stage,
-            task,
+            tasks,
             states,
             memory,
         };
-        self.rows(py, request)
+        match self.ask(py, request)? {
+            StepEvent::Maps(Ok(rows)) => Ok(rows.into_iter().map(TaskOutput::new).collect()),
+            StepEvent::Maps(Err(error)) => Err(errors::of_flow(py, error)),
+            other => Err(unexpected(py, other)),
+        }
     }
 
     /// Runs a reduce over one partition.

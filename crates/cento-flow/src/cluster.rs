@@ -194,6 +194,53 @@ impl Registry {
         states: &BTreeMap<String, Bytes>,
         limits: &TaskLimits,
     ) -> Result<TaskRows> {
+        self.check(flow)?;
+        let mut written = States::default();
+        let mut rows = self.run_map_task(flow, stage, task, states, limits, &mut written)?;
+        rows.states = self.compact_written(flow, written)?;
+        Ok(rows)
+    }
+
+    /// Runs several tasks of a map, one after the other. They write to the same states, as the
+    /// threads of a local run do, so that a large filter is created and sent once for all of them:
+    /// the last of the results has the states. `limits` are for all tasks together.
+    pub fn run_maps(
+        &self,
+        flow: &Flow,
+        stage: &str,
+        tasks: &[usize],
+        states: &BTreeMap<String, Bytes>,
+        limits: &TaskLimits,
+    ) -> Result<Vec<TaskRows>> {
+        self.check(flow)?;
+        let mut written = States::default();
+        let mut done: Vec<TaskRows> = Vec::with_capacity(tasks.len());
+        let mut held = 0;
+        for &task in tasks {
+            let limits = TaskLimits {
+                memory: limits.memory.saturating_sub(held),
+                output: limits.output.saturating_sub(held),
+                ..limits.clone()
+            };
+            let rows = self.run_map_task(flow, stage, task, states, &limits, &mut written)?;
+            held += rows.memory();
+            done.push(rows);
+        }
+        if let Some(last) = done.last_mut() {
+            last.states = self.compact_written(flow, written)?;
+        }
+        Ok(done)
+    }
+
+    fn run_map_task(
+        &self,
+        flow: &Flow,
+        stage: &str,
+        task: usize,
+        states: &BTreeMap<String, Bytes>,
+        limits: &TaskLimits,
+        written: &mut States,
+    ) -> Result<TaskRows> {
         match &flow.find(stage)?.input {
             StageInput::Tasks(tasks) if task < tasks.len() => {}
             StageInput::Tasks(tasks) => {
@@ -208,7 +255,8 @@ impl Registry {
                 )));
             }
         }
-        self.run_one(flow, stage, task, RowSource::Tasks(&[]), states, limits)
+        let source = RowSource::Tasks(&[]);
+        self.run_one(flow, stage, task, source, states, limits, written)
     }
 
     /// Runs a reduce over one partition. `buffers` are the buffers of this partition from all tasks
@@ -240,16 +288,21 @@ impl Registry {
                 )));
             }
         }
-        self.run_one(
-            flow,
-            stage,
-            partition,
-            RowSource::Buffers(buffers),
-            states,
-            limits,
-        )
+        self.check(flow)?;
+        let source = RowSource::Buffers(buffers);
+        let mut written = States::default();
+        let mut rows =
+            self.run_one(flow, stage, partition, source, states, limits, &mut written)?;
+        rows.states = self.compact_written(flow, written)?;
+        Ok(rows)
     }
 
+    /// Runs a task. Its rows have no states: those that it has written to are in `written`, where
+    /// it also finds those of earlier tasks.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the arguments of a task, and its states"
+    )]
     fn run_one(
         &self,
         flow: &Flow,
@@ -258,8 +311,8 @@ impl Registry {
         source: RowSource<'_>,
         saved: &BTreeMap<String, Bytes>,
         limits: &TaskLimits,
+        written: &mut States,
     ) -> Result<TaskRows> {
-        self.check(flow)?;
         let stage = flow.find(stage)?;
         let used = limits.resources(self.state_memory(flow, stage))?;
         let resources = &used.resources;
@@ -270,14 +323,21 @@ impl Registry {
             let Some(spec) = flow.states.get(name) else {
                 continue;
             };
-            let saved = match stage.reads.contains(name) {
-                true => saved.get(name).filter(|bytes| !bytes.is_empty()),
-                false => None,
-            };
             let writes = stage.writes.contains(name);
-            let leased = self
-                .task_state(name, spec, saved, writes, &unlimited)
-                .map_err(|error| Error::from_stage(&stage.name, task, error))?;
+            let leased = match written.0.get(name) {
+                Some(earlier) => earlier.clone(),
+                None => {
+                    let saved = match stage.reads.contains(name) {
+                        true => saved.get(name).filter(|bytes| !bytes.is_empty()),
+                        false => None,
+                    };
+                    self.task_state(name, spec, saved, writes, &unlimited)
+                        .map_err(|error| Error::from_stage(&stage.name, task, error))?
+                }
+            };
+            if writes {
+                written.0.insert(name.clone(), leased.clone());
+            }
             states.0.insert(name.clone(), leased);
         }
         let sink = TaskSink::new(resources, None);
@@ -288,29 +348,32 @@ impl Registry {
             false => Placement::UnnamedFile,
         };
         let output = context.finish(placement)?;
-        let mut written = BTreeMap::new();
-        for name in stage
-            .writes
-            .iter()
-            .filter(|name| flow.states.contains_key(*name))
-        {
-            if let (Some(leased), Some(spec)) = (states.0.remove(name), flow.states.get(name)) {
-                let bytes = compact(name, leased.state.as_ref())?;
-                drop(leased);
-                // Most tasks write to few of the states of their stage.
-                let unchanged = bytes.len() <= SMALL && {
-                    let empty = self.sparse_state(name, spec, &unlimited)?;
-                    bytes == compact(name, empty.state.as_ref())?
-                };
-                if !unchanged {
-                    written.insert(name.clone(), bytes);
-                }
-            }
-        }
         Ok(TaskRows {
             output,
-            states: written,
+            states: BTreeMap::new(),
         })
+    }
+
+    /// Serialises the states that tasks have written to, and drops them. Most tasks write to few of
+    /// the states of their stage; the others are left out.
+    fn compact_written(&self, flow: &Flow, written: States) -> Result<BTreeMap<String, Vec<u8>>> {
+        let unlimited = MemoryBudget::new(u64::MAX, 1)?;
+        let mut sent = BTreeMap::new();
+        for (name, leased) in written.0 {
+            let Some(spec) = flow.states.get(&name) else {
+                continue;
+            };
+            let bytes = compact(&name, leased.state.as_ref())?;
+            drop(leased);
+            let unchanged = bytes.len() <= SMALL && {
+                let empty = self.sparse_state(&name, spec, &unlimited)?;
+                bytes == compact(&name, empty.state.as_ref())?
+            };
+            if !unchanged {
+                sent.insert(name, bytes);
+            }
+        }
+        Ok(sent)
     }
 
     /// Returns the state of a task: one that it may write to, or a view of the saved one.

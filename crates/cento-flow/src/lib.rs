@@ -6,7 +6,7 @@
 //!   It has names and parameters but no code, so that it is a JSON document.
 //! * A [`Registry`] maps the names to functions: maps and reduces that take a [`Context`].
 //! * A [`Runner`] runs a flow on this machine, within a memory budget and on several threads, and
-//!   resumes it after an interruption. On a cluster, [`Registry::run_map`] and
+//!   resumes it after an interruption. On a cluster, [`Registry::run_maps`] and
 //!   [`Registry::run_reduce`] run the same functions task by task.
 //!
 //! ```text

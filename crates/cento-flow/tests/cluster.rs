@@ -45,13 +45,24 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     for stage in flow.steps.iter().flat_map(Step::stages) {
         let name = &stage.name;
         let outputs: Vec<TaskRows> = match &stage.input {
-            StageInput::Tasks(tasks) => (0..tasks.len())
-                .map(|task| {
-                    registry
-                        .run_map(&flow, name, task, &states, &limits(task))
-                        .unwrap()
-                })
-                .collect(),
+            StageInput::Tasks(tasks) => {
+                let tasks: Vec<usize> = (0..tasks.len()).collect();
+                let (single, several) = tasks.split_at(tasks.len() / 2);
+                let single = single
+                    .iter()
+                    .map(|&task| registry.run_map(&flow, name, task, &states, &limits(task)));
+                let mut outputs: Vec<TaskRows> = single.map(Result::unwrap).collect();
+                // Tasks that share the states that they write to, and the memory of their output.
+                for (position, group) in several.chunks(3).enumerate() {
+                    let limits = limits(position % 2);
+                    let done = registry.run_maps(&flow, name, group, &states, &limits);
+                    let done = done.unwrap();
+                    assert_eq!(done.len(), group.len());
+                    assert!(done.iter().rev().skip(1).all(|one| one.states().is_empty()));
+                    outputs.extend(done);
+                }
+                outputs
+            }
             StageInput::Shuffle(shuffle) => {
                 let mut input = shuffles.remove(shuffle).unwrap_or_default();
                 // The order of buffers does not matter.
