@@ -13,7 +13,9 @@ is shared with the Rust code, so an error would have to be made twice to go unno
   fetch is wrong and does not count. A page without a date is
   neither earlier nor later than any other. Of a page that is published before another one was fetched,
   nobody knows whether it is the earlier one: a page is published at or before its fetch. A publication
-  date without a time is a whole day, and is not earlier than a time of that day.
+  date without a time, or with a time and no zone, is a whole day, and is not earlier than a time of that
+  day. A day is that of some place, and nobody knows which: it may begin 14 hours before the day in UTC and
+  end 12 hours after it. Two days are compared as they are stated. A publication date after 2100 is wrong.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ class Page:
     @property
     def is_published(self) -> bool:
         """Whether the date of the page is that of its publication. No page is published after its fetch."""
-        return self.published is not None and (self.fetched is None or self.published <= self.fetched)
+        return self.published is not None and (self.fetched is None or span(self.published)[0] <= self.fetched)
 
 
 # --- words -----------------------------------------------------------------------------------------------
@@ -307,10 +309,31 @@ def earlier(one: Page, other: Page) -> str:
         return "unknown"
     if one.date == other.date:
         return "same"
-    before, after = (one, other) if one.date < other.date else (other, one)
-    if before.is_published and (not after.is_published or after.date <= latest(before.published)):
-        return "unknown"
-    return "first" if before is one else "second"
+    if is_before(one, other):
+        return "first"
+    return "second" if is_before(other, one) else "unknown"
+
+
+def is_before(one: Page, other: Page) -> bool:
+    if one.is_published and not other.is_published:
+        return False
+    both_days = one.is_published and other.is_published and is_day(one.published) and is_day(other.published)
+    if both_days:
+        return latest(one.published) < other.published
+    end = span(one.published)[1] if one.is_published else one.fetched
+    begin = span(other.published)[0] if other.is_published else other.fetched
+    return end < begin
+
+
+def is_day(millis: int) -> bool:
+    """Whether a publication date may be a whole day, month or year."""
+    return millis % (24 * 60 * 60 * 1000) == 0
+
+
+def span(millis: int) -> Tuple[int, int]:
+    """The first and last millisecond that a publication date may mean, in any time zone."""
+    hour = 60 * 60 * 1000
+    return (millis - 14 * hour, latest(millis) + 12 * hour) if is_day(millis) else (millis, millis)
 
 
 def latest(millis: int) -> int:

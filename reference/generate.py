@@ -147,6 +147,9 @@ class Maker:
             return -self.random.randrange(1, 800) * DAY // 2  # 1969: whole days, first days of months, and times
         if draw < 0.5:
             return 1_600_000_000_000  # equal dates
+        if draw < 0.6:
+            hours = self.random.randrange(2_000) % (24 * 8)  # days, and times near them
+            return 1_500_000_000_000 // DAY * DAY + hours * DAY // 24
         return 1_500_000_000_000 + self.random.randrange(2_000) * DAY // 4 // 1000 * 1000
 
     def url(self, host: Optional[str] = None) -> str:
@@ -181,6 +184,10 @@ class Maker:
         else:
             page.published = date
         record.date = rfc3339(date) if date is not None else None
+        if date is not None and form != "warc" and self.count % 5 == 0:
+            # A local time is read as its day.
+            record.date = record.date.replace("T", " ").replace("Z", "")
+            page.published = date // DAY * DAY
         self.records.append(record)
         return record
 

@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 import ray
 
@@ -435,17 +435,19 @@ class FlowRunner:
 
     def _merged(self, name: str, parts: List[Any]) -> Any:
         """Merges states by a tree of tasks. All but the last send what was written; the last one
-        makes a state that tasks can read where it is."""
+        makes a state that tasks can read where it is, and that can be merged if a later stage writes
+        to it."""
         size, has_view = self.state_facts[name]
         if len(parts) == 1 and (size < VIEW_BYTES or not has_view):
             return parts[0]
         # The state, and the same serialised. The parts are in the object store.
         memory = 2 * size
         merge = self.cluster.remote(tasks.merge_task, name, memory, 2)
+        last = "read and merge" if name in self._written_later() else "read"
         while True:
             chunks = [parts[at : at + MERGED] for at in range(0, len(parts), MERGED)]
-            compacts = len(chunks) > 1 or not has_view
-            made = [merge.remote(self.reference, name, compacts, *chunk) for chunk in chunks]
+            used_for = "merge" if len(chunks) > 1 else last
+            made = [merge.remote(self.reference, name, used_for, *chunk) for chunk in chunks]
             parts = [state for state, _ in made]
             self.merges += [(name, memory, used) for _, used in made]
             if len(parts) == 1:
@@ -459,6 +461,14 @@ class FlowRunner:
         if self.settings.on_stage:
             facts = {"name": f"{kind} {name}", "fault": f"{name}-{kind}", "tasks": 1}
             self.settings.on_stage({**facts, "memory": self.cluster.declared(memory), **used})
+
+    def _written_later(self) -> Set[str]:
+        """Returns what the stages write that may run after the current one."""
+        step = self.flow["steps"][self.state.step]
+        later = self._later()
+        if "stage" in step:
+            later = later[1:]
+        return {name for stage in later for name in stage.get("writes", [])}
 
     def _later(self) -> List[Dict[str, Any]]:
         """Returns the stages that may still run."""

@@ -272,7 +272,7 @@ def _objects(plan: StagePlan, server: Any, done: List[Any]) -> Iterator[Any]:
     for name in plan.states:
         # A task that has not written to a state sends nothing.
         parts = [of_one[name] for of_one in written if name in of_one] or [b""]
-        state = server.merge_states(name, parts, True) if len(parts) > 1 else parts[0]
+        state = server.merge_states(name, parts, "merge") if len(parts) > 1 else parts[0]
         states[name] = len(state)
         yield PickleBuffer(state)
     yield {
@@ -333,11 +333,12 @@ def reduce_facts(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> A
     return next(reduce_task(job, plan, groups, *arguments))
 
 
-def merge_task(job: Job, state: str, compacts: bool, *parts: Any) -> Iterator[Any]:
-    """Merges states of several tasks. Yields the state, and what merging used."""
+def merge_task(job: Job, state: str, used_for: str, *parts: Any) -> Iterator[Any]:
+    """Merges states of several tasks, to be merged or read. Yields the state, and what merging
+    used."""
     server = _server(job)
     _usage().begin()
-    merged = server.merge_states(state, [as_bytes(part) for part in parts], compacts)
+    merged = server.merge_states(state, [as_bytes(part) for part in parts], used_for)
     _fail_once(job, f"{state}-merge")
     yield PickleBuffer(merged)
     yield _usage().facts()

@@ -27,7 +27,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use cento::{Captured, CommandError, Session, run_command};
 use cento_find::{ExecutorRole, FlowExecutor};
-use cento_flow::{Flow, MAX_PARTITIONS, RunReport, Runner, TableReport, TaskLimits, TaskRows};
+use cento_flow::{
+    Flow, MAX_PARTITIONS, RunReport, Runner, SentState, StateUse, TableReport, TaskLimits, TaskRows,
+};
 use cento_store::{BuildExecutor, BuildTasks, FinishedTask};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -35,7 +37,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::command::captured_dict;
 use crate::errors;
 use crate::object_bytes::{ObjectBytes, shared};
-use crate::task_output::TaskOutput;
+use crate::task_output::{TaskOutput, state_bytes};
 
 /// How often a waiting call looks for signals.
 const POLL: Duration = Duration::from_millis(50);
@@ -61,7 +63,7 @@ enum StepRequest {
     Merge {
         state: String,
         parts: Vec<ObjectBytes>,
-        compacts: bool,
+        used_for: StateUse,
     },
     /// Write a table from the rows that arrive, until there are none. If the sender is dropped
     /// before, the table is not written.
@@ -93,7 +95,7 @@ enum StepEvent {
     Partitioned(Box<Flow>),
     Maps(Result<Vec<TaskRows>, cento_flow::Error>),
     Rows(Result<TaskRows, cento_flow::Error>),
-    State(Result<Vec<u8>, cento_flow::Error>),
+    State(Result<SentState, cento_flow::Error>),
     Table(Result<TableReport, cento_flow::Error>),
     /// It has ended.
     End(Box<Result<(u8, Captured), CommandError>>),
@@ -228,10 +230,10 @@ fn answer(
         StepRequest::Merge {
             state,
             parts,
-            compacts,
+            used_for,
         } => {
             let parts: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
-            StepEvent::State(registry.merge_states(flow, &state, &parts, compacts))
+            StepEvent::State(registry.merge_states(flow, &state, &parts, used_for))
         }
         StepRequest::Write { table, rows } => {
             let mut ended = false;
@@ -444,21 +446,28 @@ impl FlowServer {
         self.rows(py, request)
     }
 
-    /// Merges the states of tasks. Those that are not compact can be read where they are.
+    /// Merges the states of tasks, for what `used_for` says: "merge", "read" or both, "read and
+    /// merge".
     fn merge_states<'py>(
         &self,
         py: Python<'py>,
         state: String,
         parts: Vec<ObjectBytes>,
-        compacts: bool,
+        used_for: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let used_for = match used_for {
+            "merge" => StateUse::Merge,
+            "read" => StateUse::Read,
+            "read and merge" => StateUse::ReadAndMerge,
+            other => return Err(errors::usage(py, &format!("no state is sent to {other}"))),
+        };
         let request = StepRequest::Merge {
             state,
             parts,
-            compacts,
+            used_for,
         };
         match self.ask(py, request)? {
-            StepEvent::State(Ok(bytes)) => Ok(PyBytes::new(py, &bytes)),
+            StepEvent::State(Ok(state)) => state_bytes(py, &state),
             StepEvent::State(Err(error)) => Err(errors::of_flow(py, error)),
             other => Err(unexpected(py, other)),
         }

@@ -1,6 +1,6 @@
 //! What a task of a flow has written, and how it is packed for the cluster.
 
-use cento_flow::TaskRows;
+use cento_flow::{SentState, TaskRows};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
@@ -43,11 +43,22 @@ impl TaskOutput {
     /// The states of the task.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let states = PyDict::new(py);
-        for (name, bytes) in self.rows.states() {
-            states.set_item(name, PyBytes::new(py, bytes))?;
+        for (name, state) in self.rows.states() {
+            states.set_item(name, state_bytes(py, state)?)?;
         }
         Ok(states)
     }
+}
+
+/// Serialises a state.
+pub(crate) fn state_bytes<'py>(
+    py: Python<'py>,
+    state: &SentState,
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, state.size() as usize, |buffer| {
+        let written = state.write(buffer);
+        written.map_err(|error| errors::of_flow(py, error))
+    })
 }
 
 /// Packs some partitions of a shuffle from several outputs into one buffer: the number of

@@ -78,10 +78,11 @@ def main() -> None:
     parser.add_argument("verbs", nargs="+", help="index, or analyses; with options in quotes")
     parser.add_argument("--pages", type=int, default=20000, help="of a synthetic crawl [20000]")
     parser.add_argument("--inputs", nargs="+", type=Path, help="read these instead")
-    parser.add_argument("--object-store", type=int, default=400, metavar="MIB")
+    parser.add_argument("--object-store", type=int, default=2048, metavar="MIB", help="of each node [2048]")
     parser.add_argument("--task-memory", type=int, default=256, metavar="MIB")
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--memory", default="1G", help="an option of the commands: decides the size of filters [1G]")
+    parser.add_argument("--stages", action="store_true", help="print the seconds of each stage on Ray, too")
     typed = parser.parse_args()
     stages: List[Dict[str, Any]] = []
     settings = ClusterSettings(
@@ -131,6 +132,9 @@ def main() -> None:
                     f"| {moved / 1e6:,.0f} MB | {peak} of {declared} MiB ({closest['name']}) | {same} |",
                     flush=True,
                 )
+                for stage in stages if typed.stages else []:
+                    elapsed = f"{stage['seconds']:.2f} s, " if "seconds" in stage else ""
+                    print(f"    {stage['name']}: {elapsed}{stage['tasks']} tasks, {stage['processor']:.2f} processor s")
             print("\n" + spilled(cluster))
 
 

@@ -2,8 +2,11 @@
 //! and plagdet as PAN defines them, in characters, for each kind of obfuscation.
 //!
 //! ```text
-//!   cargo run --release -p cento-align --example pan -- FOLDER [even|even-0|even-1|odd|all]
+//!   cargo run --release -p cento-align --example pan -- FOLDER [even|even-0|even-1|odd|all] [near]
 //! ```
+//!
+//! `near` finds passages as `cento passages` does in a corpus: of pairs that share two
+//! fingerprints, around these.
 //!
 //! FOLDER has `susp/`, `src/` and a folder of XML files for each kind. Pairs are divided into
 //! halves by a hash of their names: one to tune on, one to report.
@@ -18,7 +21,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use cento_align::{AlignSettings, Aligner};
+use cento_align::{AlignSettings, Aligner, Document, Fold, Passage, word_hashes};
+use cento_fingerprint::Scheme;
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -123,8 +127,38 @@ fn quarter_of(name: &str) -> u32 {
         >> 31
 }
 
+/// Where the fingerprints of a text begin first, by their hash.
+fn places(text: &str) -> HashMap<u64, u32> {
+    let (mut words, mut begins) = (Vec::new(), Vec::new());
+    word_hashes(text, Fold::None, |hash, begin| {
+        words.push(hash);
+        begins.push(begin as u32);
+    });
+    let mut places = HashMap::new();
+    Scheme::Winnow { k: 5, w: 4 }.for_each(&words, |fingerprint| {
+        let place = places.entry(fingerprint.hash);
+        place.or_insert(begins[fingerprint.position]);
+    });
+    places
+}
+
+fn near(aligner: &mut Aligner, a: &str, b: &str) -> Vec<Passage> {
+    let (in_a, in_b) = (places(a), places(b));
+    let shared = in_a
+        .iter()
+        .filter_map(|(hash, place)| Some((*place, *in_b.get(hash)?)));
+    let mut shared: Vec<(u32, u32)> = shared.collect();
+    shared.sort_unstable();
+    match shared.len() {
+        0 | 1 => Vec::new(),
+        _ => aligner.align_near(&Document::new(a), &Document::new(b), &shared),
+    }
+}
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_near = arguments.last().is_some_and(|last| last == "near");
+    arguments.truncate(arguments.len() - usize::from(is_near));
     let folder = Path::new(&arguments[0]);
     let half = arguments.get(1).map_or("all", String::as_str);
     let verbose = arguments.get(2).map(String::as_str);
@@ -169,7 +203,10 @@ fn main() {
                 }
             }
             let begun = Instant::now();
-            let passages = aligner.align_texts(&texts[&one], &texts[&other]);
+            let passages = match is_near {
+                true => near(&mut aligner, &texts[&one], &texts[&other]),
+                false => aligner.align_texts(&texts[&one], &texts[&other]),
+            };
             seconds += begun.elapsed().as_secs_f64();
             let detected: Vec<Case> = passages
                 .iter()

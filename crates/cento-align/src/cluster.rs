@@ -7,16 +7,20 @@ use crate::seeds::Seed;
 use crate::vocabulary::StemVocabulary;
 
 /// Adds the clusters of seeds whose two sides are alike as a whole. A cluster that is not is
-/// divided at smaller gaps. Returns the number of terms that were looked at.
+/// divided at smaller gaps.
 pub(crate) fn clusters(
     a: &Document<'_>,
     b: &Document<'_>,
     vocabulary: &mut StemVocabulary,
     seeds: &[Seed],
     settings: &AlignSettings,
+    sides: &mut Sides,
     found: &mut Vec<Found>,
-) -> u64 {
-    let mut sides = Sides::new(vocabulary.weights.len());
+) {
+    if seeds.is_empty() {
+        return;
+    }
+    sides.prepare(vocabulary.weights.len());
     let mut open = vec![(seeds.to_vec(), settings.gap)];
     while let Some((seeds, gap)) = open.pop() {
         for cluster in divide(seeds, gap) {
@@ -30,7 +34,6 @@ pub(crate) fn clusters(
             }
         }
     }
-    sides.work
 }
 
 /// The sentences that seeds reach over.
@@ -74,19 +77,20 @@ fn divide(seeds: Vec<Seed>, gap: u32) -> Vec<Vec<Seed>> {
     finished
 }
 
-/// The vectors of two ranges of sentences.
-struct Sides {
+/// The vectors of two ranges of sentences. All are zero between two clusters.
+#[derive(Debug, Default)]
+pub(crate) struct Sides {
     a: Vec<f32>,
     b: Vec<f32>,
-    work: u64,
+    /// Terms looked at since it was made.
+    pub(crate) work: u64,
 }
 
 impl Sides {
-    fn new(stems: usize) -> Sides {
-        Sides {
-            a: vec![0.0; stems],
-            b: vec![0.0; stems],
-            work: 0,
+    fn prepare(&mut self, stems: usize) {
+        if self.a.len() < stems {
+            self.a.resize(stems, 0.0);
+            self.b.resize(stems, 0.0);
         }
     }
 

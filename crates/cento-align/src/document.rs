@@ -55,6 +55,8 @@ pub(crate) struct Sentence {
 #[derive(Debug, Clone)]
 pub struct Document<'t> {
     pub(crate) text: Cow<'t, str>,
+    /// Whether bytes are characters.
+    pub(crate) is_ascii: bool,
     pub(crate) words: Vec<TextWord>,
     pub(crate) sentences: Vec<Sentence>,
     /// The distinct stems of each sentence and how often each occurs there; by sentence, then stem.
@@ -65,6 +67,8 @@ pub struct Document<'t> {
     pub(crate) sentence_counts: Vec<u32>,
     /// Hashes of all runs of [`GRAM`] words and where each begins, ascending.
     pub(crate) grams: Vec<(u64, u32)>,
+    /// Which hashes are among them, approximately.
+    pub(crate) gram_filter: GramFilter,
     /// Each word joined with the one before it; empty if words are not folded.
     joined: Vec<Option<JoinedWord>>,
     pub(crate) fold: Fold,
@@ -114,12 +118,15 @@ impl<'t> Document<'t> {
         for (word, hash) in words.iter_mut().zip(&list.stems) {
             word.stem = stems.binary_search(hash).unwrap_or_default() as u32;
         }
+        let grams = grams(&words);
         let mut document = Document {
+            is_ascii: text.is_ascii(),
             text,
             sentence_counts: vec![0; stems.len()],
             sentences: Vec::new(),
             terms: Vec::new(),
-            grams: grams(&words),
+            gram_filter: GramFilter::new(&grams),
+            grams,
             words,
             stems,
             joined: list.joined,
@@ -127,6 +134,11 @@ impl<'t> Document<'t> {
         };
         document.read_sentences();
         document
+    }
+
+    /// How many bytes the text has.
+    pub fn text_bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// How many words the text has.
@@ -220,21 +232,25 @@ fn divide(words: Range<usize>, into: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Calls `each` with the hash of every word of a text, in order.
+/// Calls `each` with the hash of every word of a text and the byte where it begins, in order.
 ///
 /// ```
 /// use cento_align::{Fold, word_hashes};
 ///
 /// let mut hashes = Vec::new();
-/// word_hashes("modern modem", Fold::Ocr, |hash| hashes.push(hash));
-/// assert_eq!(hashes[0], hashes[1]);
+/// word_hashes("modern modem", Fold::Ocr, |hash, begin| hashes.push((hash, begin)));
+/// assert_eq!(hashes[0].0, hashes[1].0);
+/// assert_eq!(hashes[1].1, 7);
 /// ```
-pub fn word_hashes(text: &str, fold: Fold, mut each: impl FnMut(u64)) {
+pub fn word_hashes(text: &str, fold: Fold, mut each: impl FnMut(u64, usize)) {
     match fold {
-        Fold::None => WordScanner::new().scan(text, |word| each(word_hash(word.normal))),
+        Fold::None => WordScanner::new().scan(text, |word| {
+            each(word_hash(word.normal), word.range.start);
+        }),
         Fold::Ocr => {
             let list = read_words(text, fold);
-            list.words.iter().for_each(|word| each(word.form));
+            let words = list.words.iter();
+            words.for_each(|word| each(word.form, word.begin as usize));
         }
     }
 }
@@ -331,6 +347,39 @@ fn fold_ocr(word: &str, folded: &mut String) {
             ('q' | '9', _) => 'g',
             (letter, _) => letter,
         });
+    }
+}
+
+/// Cells of the filter of grams for each gram.
+const CELLS: usize = 32;
+
+/// A bit for each range of hashes: whether a gram is in it. Two texts have few grams in common, and
+/// most of the others are ruled out by one bit. Grams are in the order of their hashes, so the bits
+/// are read one after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct GramFilter {
+    bits: Vec<u64>,
+    /// Bits of a hash within a cell.
+    shift: u32,
+}
+
+impl GramFilter {
+    fn new(grams: &[(u64, u32)]) -> GramFilter {
+        let cells = (grams.len() * CELLS).next_power_of_two().max(64);
+        let shift = 64 - cells.trailing_zeros();
+        let mut bits = vec![0u64; cells / 64];
+        for &(hash, _) in grams {
+            let cell = hash >> shift;
+            bits[(cell / 64) as usize] |= 1 << (cell % 64);
+        }
+        GramFilter { bits, shift }
+    }
+
+    /// False if no gram has this hash.
+    #[inline]
+    pub(crate) fn may_have(&self, hash: u64) -> bool {
+        let cell = hash >> self.shift;
+        self.bits[(cell / 64) as usize] >> (cell % 64) & 1 == 1
     }
 }
 

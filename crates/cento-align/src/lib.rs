@@ -58,6 +58,7 @@ mod document;
 mod passage;
 mod refine;
 mod scattered;
+mod scope;
 mod seeds;
 mod split_words;
 mod stem;
@@ -70,9 +71,10 @@ pub use differences::differing_words;
 pub use document::{Document, Fold, word_hashes};
 pub use passage::{Passage, PassageKind};
 
-use cluster::clusters;
+use cluster::{Sides, clusters};
 use passage::{Found, resolve_overlaps};
 use refine::{Growth, Refiner};
+use scope::Scope;
 use seeds::Seeds;
 use verbatim::VerbatimPassage;
 use vocabulary::StemVocabulary;
@@ -126,8 +128,9 @@ pub struct Aligner {
     settings: AlignSettings,
     vocabulary: StemVocabulary,
     seeds: Seeds,
+    sides: Sides,
     refiner: Refiner,
-    /// Words compared in runs, and terms of clusters, since the aligner was made.
+    /// Words compared in runs since the aligner was made.
     work: u64,
 }
 
@@ -138,6 +141,7 @@ impl Aligner {
             settings,
             vocabulary: StemVocabulary::default(),
             seeds: Seeds::default(),
+            sides: Sides::default(),
             refiner: Refiner::default(),
             work: 0,
         }
@@ -151,6 +155,30 @@ impl Aligner {
     /// The passages that two documents share, in the order of the first. On the side of the first
     /// they do not overlap.
     pub fn align(&mut self, a: &Document<'_>, b: &Document<'_>) -> Vec<Passage> {
+        self.compare(a, b, None)
+    }
+
+    /// The passages that two documents share around some places, such as those of fingerprints that
+    /// both have, and all verbatim passages wherever they are. A place is the byte where a shared
+    /// run of words begins in the first document, and the same in the second.
+    ///
+    /// It costs much less than [`align`](Aligner::align) if few sentences are near a place and
+    /// outside of verbatim passages.
+    pub fn align_near(
+        &mut self,
+        a: &Document<'_>,
+        b: &Document<'_>,
+        places: &[(u32, u32)],
+    ) -> Vec<Passage> {
+        self.compare(a, b, Some(places))
+    }
+
+    fn compare(
+        &mut self,
+        a: &Document<'_>,
+        b: &Document<'_>,
+        places: Option<&[(u32, u32)]>,
+    ) -> Vec<Passage> {
         let (joined_a, joined_b) = (a.joined_for(b), b.joined_for(a));
         let (a, b) = (
             joined_a.as_ref().unwrap_or(a),
@@ -158,44 +186,93 @@ impl Aligner {
         );
         let settings = &self.settings.clone();
         let (mut verbatim, short) = verbatim::passages(a, b, settings, &mut self.work);
-        self.vocabulary.prepare(a, b);
-        self.refiner.prepare(&self.vocabulary);
         let growth = match verbatim.iter().any(|passage| passage.is_exact) {
             true => Growth::BESIDE_EXACT,
             false => Growth::EDITED,
         };
-        self.extend(a, b, &mut verbatim, growth);
-        self.seeds.find(a, b, &self.vocabulary, &verbatim, settings);
-        let mut edited = Vec::new();
-        self.work += clusters(
-            a,
-            b,
-            &mut self.vocabulary,
-            &self.seeds.strong,
-            settings,
-            &mut edited,
-        );
-        let has_summaries = settings.scattered && verbatim.is_empty();
-        let scattered = match has_summaries {
-            true => scattered::passages(a, b, &mut self.vocabulary, &self.seeds.weak, &edited),
-            false => Vec::new(),
+        let is_extended = verbatim.iter().any(|passage| !passage.is_exact);
+        if is_extended {
+            self.prepare(a, b);
+            self.extend(a, b, &mut verbatim, growth);
+        }
+        let mut scope = places.map(|places| Scope::new(a, b, places, &verbatim));
+        let edited = match &mut scope {
+            Some(None) => Vec::new(),
+            scope => {
+                if !is_extended {
+                    self.prepare(a, b);
+                }
+                let scope = scope.as_mut().and_then(Option::as_mut);
+                let mut edited = self.similar(a, b, &verbatim, scope);
+                for found in edited.iter_mut().filter(|found| !found.scattered) {
+                    let bounds = between(a, &verbatim, found);
+                    let refiner = &mut self.refiner;
+                    refiner.refine((a, b), &self.vocabulary, found, &bounds, growth);
+                }
+                resolve_overlaps(edited, Vec::new(), settings.gap)
+            }
         };
-        edited.retain(|found| {
-            !scattered
-                .iter()
-                .any(|other: &Found| overlaps(&found.a, &other.a))
-        });
-        let mut edited = resolve_overlaps(edited, scattered, settings.gap);
-        if has_summaries {
-            edited = scattered::join(a, b, &mut self.vocabulary, edited);
-        }
-        for found in edited.iter_mut().filter(|found| !found.scattered) {
-            let bounds = between(a, &verbatim, found);
-            let refiner = &mut self.refiner;
-            refiner.refine((a, b), &self.vocabulary, found, &bounds, growth);
-        }
-        let edited = resolve_overlaps(edited, Vec::new(), settings.gap);
         passage::finish(a, b, verbatim, short, &edited, settings.minimum_chars)
+    }
+
+    /// Prepares for sentences of a pair.
+    fn prepare(&mut self, a: &Document<'_>, b: &Document<'_>) {
+        self.vocabulary.prepare(a, b);
+        self.refiner.prepare(&self.vocabulary);
+    }
+
+    /// The edited and scattered passages beside verbatim ones, in the order of the first document,
+    /// before their edges are moved.
+    fn similar(
+        &mut self,
+        a: &Document<'_>,
+        b: &Document<'_>,
+        verbatim: &[VerbatimPassage],
+        mut scope: Option<&mut Scope>,
+    ) -> Vec<Found> {
+        let settings = &self.settings.clone();
+        let has_summaries = settings.scattered && verbatim.is_empty();
+        loop {
+            let within = scope.as_deref();
+            let (seeds, vocabulary) = (&mut self.seeds, &mut self.vocabulary);
+            seeds.find(a, b, vocabulary, verbatim, settings, within);
+            let mut edited = Vec::new();
+            let sides = &mut self.sides;
+            clusters(
+                a,
+                b,
+                vocabulary,
+                &seeds.strong,
+                settings,
+                sides,
+                &mut edited,
+            );
+            let mut scattered = match has_summaries {
+                true => scattered::passages(a, b, vocabulary, &seeds.weak, &edited),
+                false => Vec::new(),
+            };
+            if let Some(scope) = within {
+                edited.retain(|found| scope.has_place(found, settings.gap));
+                scattered.retain(|found| scope.has_place(found, settings.gap));
+            }
+            let found = edited.iter().chain(&scattered);
+            if scope
+                .as_deref_mut()
+                .is_some_and(|scope| scope.widen(found, settings.gap))
+            {
+                continue;
+            }
+            edited.retain(|found| {
+                !scattered
+                    .iter()
+                    .any(|other: &Found| overlaps(&found.a, &other.a))
+            });
+            let edited = resolve_overlaps(edited, scattered, settings.gap);
+            return match has_summaries {
+                true => scattered::join(a, b, &mut self.vocabulary, edited),
+                false => edited,
+            };
+        }
     }
 
     /// Extends verbatim passages with edits by the sentences beside them that are alike: who edits

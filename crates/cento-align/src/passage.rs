@@ -155,9 +155,10 @@ pub(crate) fn finish(
     all.sort_by_key(|(a, b, _)| (a.start, b.start));
     let mut passages: Vec<Passage> = all
         .into_iter()
-        .map(|(words_a, words_b, kind)| {
+        .filter_map(|(words_a, words_b, kind)| {
             let empty = 0..0;
-            Passage {
+            let sides = (words_a.len(), words_b.len());
+            let passage = Passage {
                 a: a.bytes_of(&words_a),
                 b: b.bytes_of(&words_b),
                 a_chars: empty.clone(),
@@ -175,11 +176,12 @@ pub(crate) fn finish(
                     }
                 },
                 kind,
-            }
+            };
+            (!is_unlike(&passage, sides)).then_some(passage)
         })
         .collect();
-    let chars_a = char_ranges(&a.text, passages.iter().map(|passage| passage.a.clone()));
-    let chars_b = char_ranges(&b.text, passages.iter().map(|passage| passage.b.clone()));
+    let chars_a = char_ranges(a, passages.iter().map(|passage| passage.a.clone()));
+    let chars_b = char_ranges(b, passages.iter().map(|passage| passage.b.clone()));
     for ((passage, a), b) in passages.iter_mut().zip(chars_a).zip(chars_b) {
         (passage.a_chars, passage.b_chars) = (a, b);
     }
@@ -229,6 +231,16 @@ const SHORT: usize = 40;
 /// the same terms.
 const SHORT_IDENTICAL: f64 = 0.5;
 
+/// A passage is dropped unless the shorter side has this share of its words in common with the
+/// other: sentences can be alike by a few rare words that are in lists, headings or tables.
+const COMMON: f64 = 1.0 / 3.0;
+
+/// Whether a passage of so many words on both sides has too few of them in common.
+fn is_unlike(passage: &Passage, (a, b): (usize, usize)) -> bool {
+    let common = passage.identical * (a + b) as f64 / 2.0;
+    common < COMMON * a.min(b) as f64
+}
+
 fn is_chance(passage: &Passage) -> bool {
     passage.kind == PassageKind::Edited
         && passage.words < SHORT
@@ -236,8 +248,15 @@ fn is_chance(passage: &Passage) -> bool {
 }
 
 /// Ranges of bytes as ranges of characters, in one pass over the text.
-fn char_ranges(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+fn char_ranges(
+    document: &Document<'_>,
+    ranges: impl Iterator<Item = Range<usize>>,
+) -> Vec<Range<usize>> {
     let ranges: Vec<Range<usize>> = ranges.collect();
+    if document.is_ascii {
+        return ranges;
+    }
+    let text = &document.text;
     let mut ends: Vec<usize> = ranges
         .iter()
         .flat_map(|range| [range.start, range.end])
@@ -260,18 +279,52 @@ fn char_ranges(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Ra
 
 /// The share of identical words of two stretches of words.
 pub(crate) fn identical(a: &[TextWord], b: &[TextWord]) -> f64 {
+    let all = (a.len() + b.len()).max(1);
+    let is_same = |(one, other): &(&TextWord, &TextWord)| one.form == other.form;
+    // What both begin and end with need not be sorted.
+    let first = a.iter().zip(b).take_while(is_same).count();
+    let (a, b) = (&a[first..], &b[first..]);
+    let last = a.iter().rev().zip(b.iter().rev()).take_while(is_same);
+    let last = last.count();
     let forms = |words: &[TextWord]| {
-        let mut forms: Vec<u64> = words.iter().map(|word| word.form).collect();
+        let words = words[..words.len() - last].iter();
+        let mut forms: Vec<u64> = words.map(|word| word.form).collect();
         forms.sort_unstable();
         forms
     };
     let (mine, theirs) = (forms(a), forms(b));
-    let (mut i, mut j, mut both) = (0, 0, 0);
+    let (mut i, mut j, mut both) = (0, 0, first + last);
     while let (Some(one), Some(other)) = (mine.get(i), theirs.get(j)) {
         let order = one.cmp(other);
         i += usize::from(order.is_le());
         j += usize::from(order.is_ge());
         both += usize::from(order.is_eq());
     }
-    2.0 * both as f64 / (mine.len() + theirs.len()).max(1) as f64
+    2.0 * both as f64 / all as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::document::read_words;
+
+    proptest! {
+        #[test]
+        fn identical_words_are_counted_as_often_as_both_sides_have_them(
+            a in "[a-d]( [a-d]){0,12}",
+            b in "[a-d]( [a-d]){0,12}",
+        ) {
+            let words = |text: &str| read_words(text, Fold::None).words;
+            let count = |text: &str, word: &str| text.split(' ').filter(|&other| other == word).count();
+            let both: usize = ["a", "b", "c", "d"]
+                .iter()
+                .map(|word| count(&a, word).min(count(&b, word)))
+                .sum();
+            let (a, b) = (words(&a), words(&b));
+            let expected = 2.0 * both as f64 / (a.len() + b.len()) as f64;
+            prop_assert_eq!(identical(&a, &b), expected);
+        }
+    }
 }

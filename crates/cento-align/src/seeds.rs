@@ -1,7 +1,10 @@
 //! Pairs of sentences that are alike.
 
+use std::ops::Range;
+
 use crate::AlignSettings;
-use crate::document::Document;
+use crate::document::{Document, Sentence};
+use crate::scope::{Part, Scope};
 use crate::verbatim::VerbatimPassage;
 use crate::vocabulary::StemVocabulary;
 
@@ -43,6 +46,7 @@ pub(crate) struct Seeds {
     pub(crate) weak: Vec<Seed>,
     /// Where the postings of each stem begin.
     starts: Vec<u32>,
+    next: Vec<u32>,
     postings: Vec<(u32, u32)>,
     /// The products of a sentence of the first document with those of the second, and how many
     /// stems they share.
@@ -83,11 +87,16 @@ impl Seeds {
         vocabulary: &StemVocabulary,
         verbatim: &[VerbatimPassage],
         settings: &AlignSettings,
+        scope: Option<&Scope>,
     ) {
         self.strong.clear();
         self.weak.clear();
-        self.index(b, vocabulary);
-        let masks = Masks::new(a, b, verbatim);
+        self.index(b, vocabulary, scope);
+        let masks = Masks {
+            a: &a.sentences,
+            b: &b.sentences,
+            verbatim,
+        };
         let has_summaries = settings.scattered && verbatim.is_empty();
         let least = match verbatim.is_empty() {
             true => settings.cosine,
@@ -98,7 +107,9 @@ impl Seeds {
             false => least,
         };
         let mut found: Vec<Seed> = Vec::new();
-        for sentence in (0..a.sentences.len()).filter(|&sentence| !masks.hide_all(sentence)) {
+        let is_compared = |sentence| scope.is_none_or(|scope| scope.a[sentence] == Part::Compared);
+        let sentences = (0..a.sentences.len()).filter(|&sentence| is_compared(sentence));
+        for sentence in sentences.filter(|&sentence| !masks.hide_all(sentence)) {
             let terms = a.terms_of(sentence);
             let norm = self.compare(terms, b, vocabulary, floor);
             found.clear();
@@ -137,21 +148,31 @@ impl Seeds {
         }
     }
 
-    /// The sentences of the second document by stem, and the lengths of their vectors.
-    fn index(&mut self, b: &Document<'_>, vocabulary: &StemVocabulary) {
+    /// The sentences of the second document that are compared, by stem, and the lengths of their
+    /// vectors.
+    fn index(&mut self, b: &Document<'_>, vocabulary: &StemVocabulary, scope: Option<&Scope>) {
+        let is_compared =
+            |sentence: &usize| scope.is_none_or(|scope| scope.b[*sentence] == Part::Compared);
+        let sentences = (0..b.sentences.len()).filter(is_compared);
         self.starts.clear();
         self.starts.resize(vocabulary.weights.len() + 1, 0);
-        for &(stem, _) in &b.terms {
-            self.starts[vocabulary.of_b[stem as usize] as usize + 1] += 1;
+        let mut terms = 0;
+        for sentence in sentences.clone() {
+            terms += b.terms_of(sentence).len();
+            for &(stem, _) in b.terms_of(sentence) {
+                self.starts[vocabulary.of_b[stem as usize] as usize + 1] += 1;
+            }
         }
         for stem in 1..self.starts.len() {
             self.starts[stem] += self.starts[stem - 1];
         }
         self.postings.clear();
-        self.postings.resize(b.terms.len(), (0, 0));
-        let mut next = self.starts.clone();
+        self.postings.resize(terms, (0, 0));
+        self.next.clone_from(&self.starts);
+        let next = &mut self.next;
         self.norms.clear();
-        for sentence in 0..b.sentences.len() {
+        self.norms.resize(b.sentences.len(), 0.0);
+        for sentence in sentences {
             let mut norm = 0.0;
             for &(stem, count) in b.terms_of(sentence) {
                 let stem = vocabulary.of_b[stem as usize] as usize;
@@ -160,7 +181,7 @@ impl Seeds {
                 let weight = count as f32 * vocabulary.weights[stem];
                 norm += weight * weight;
             }
-            self.norms.push(norm.sqrt());
+            self.norms[sentence] = norm.sqrt();
         }
         self.dots.clear();
         self.dots.resize(b.sentences.len(), 0.0);
@@ -288,60 +309,47 @@ impl Seeds {
 const AROUND: usize = 120;
 
 /// What verbatim passages already explain.
-struct Masks<'v> {
-    a: Vec<std::ops::Range<usize>>,
-    b: Vec<std::ops::Range<usize>>,
-    verbatim: &'v [VerbatimPassage],
+struct Masks<'d> {
+    a: &'d [Sentence],
+    b: &'d [Sentence],
+    verbatim: &'d [VerbatimPassage],
 }
 
 impl Masks<'_> {
-    fn new<'v>(a: &Document<'_>, b: &Document<'_>, verbatim: &'v [VerbatimPassage]) -> Masks<'v> {
-        let words = |document: &Document<'_>| {
-            let sentences = document.sentences.iter();
-            sentences.map(|sentence| sentence.words.clone()).collect()
-        };
-        match verbatim {
-            [] => Masks {
-                a: Vec::new(),
-                b: Vec::new(),
-                verbatim,
-            },
-            _ => Masks {
-                a: words(a),
-                b: words(b),
-                verbatim,
-            },
-        }
-    }
-
     /// Whether all seeds of a sentence are hidden, because it is inside a verbatim passage.
     fn hide_all(&self, sentence: usize) -> bool {
-        self.a.get(sentence).is_some_and(|words| {
-            let first = self
-                .verbatim
-                .partition_point(|passage| passage.a.end <= words.start);
-            let passage = self.verbatim.get(first);
-            passage.is_some_and(|passage| crate::overlaps(&passage.a, words))
-        })
+        is_inside_verbatim(self.verbatim, &self.a[sentence].words)
     }
 
     /// Whether a seed is inside a verbatim passage, or beside it on both sides.
     fn hide(&self, sentence: usize, other: usize) -> bool {
-        let (Some(words), Some(others)) = (self.a.get(sentence), self.b.get(other)) else {
-            return false;
-        };
-        // Passages are in order and do not overlap, so that those around a sentence are neighbours.
-        let first = self
-            .verbatim
-            .partition_point(|passage| passage.a.end + AROUND <= words.start);
-        let near = self.verbatim[first..].iter();
-        near.take_while(|passage| passage.a.start < words.end + AROUND)
-            .any(|passage| {
-                crate::overlaps(&passage.a, words)
-                    || passage.b.start < others.end + AROUND
-                        && others.start < passage.b.end + AROUND
-            })
+        let (words, others) = (&self.a[sentence].words, &self.b[other].words);
+        is_beside_verbatim(self.verbatim, words, others)
     }
+}
+
+/// Whether words of the first document overlap a verbatim passage.
+fn is_inside_verbatim(verbatim: &[VerbatimPassage], words: &Range<usize>) -> bool {
+    let first = verbatim.partition_point(|passage| passage.a.end <= words.start);
+    let passage = verbatim.get(first);
+    passage.is_some_and(|passage| crate::overlaps(&passage.a, words))
+}
+
+/// Whether words of both documents are inside a verbatim passage of the first, or beside one on
+/// both sides.
+pub(crate) fn is_beside_verbatim(
+    verbatim: &[VerbatimPassage],
+    words: &Range<usize>,
+    others: &Range<usize>,
+) -> bool {
+    // Passages are in order and do not overlap, so that those around a sentence are neighbours.
+    let first = verbatim.partition_point(|passage| passage.a.end + AROUND <= words.start);
+    let near = verbatim[first..].iter();
+    near.take_while(|passage| passage.a.start < words.end + AROUND)
+        .any(|passage| {
+            crate::overlaps(&passage.a, words)
+                || passage.b.start < others.end + AROUND && others.start < passage.b.end + AROUND
+        })
 }
 
 #[cfg(test)]
@@ -425,13 +433,13 @@ mod tests {
             vocabulary.prepare(&a, &b);
             let settings = AlignSettings { cosine, dice, ..AlignSettings::default() };
             let mut seeds = Seeds::default();
-            seeds.find(&a, &b, &vocabulary, &[], &settings);
+            seeds.find(&a, &b, &vocabulary, &[], &settings, None);
             let (strong, weak) = naive(&a, &b, &vocabulary, &settings);
             prop_assert_eq!(&seeds.strong, &strong);
             prop_assert_eq!(&seeds.weak, &weak);
             // Without summaries, more pairs are ruled out.
             let settings = AlignSettings { scattered: false, ..settings };
-            seeds.find(&a, &b, &vocabulary, &[], &settings);
+            seeds.find(&a, &b, &vocabulary, &[], &settings, None);
             prop_assert_eq!(&seeds.strong, &strong);
             prop_assert!(seeds.weak.is_empty());
         }

@@ -200,13 +200,19 @@ fn text_of_other_scripts_is_aligned() {
     assert!(a[passage.a.clone()].contains("良心"));
 }
 
-/// The words, terms and postings that are looked at when two texts are aligned.
-fn work(a: &str, b: &str) -> u64 {
+/// The words, terms and postings that are looked at when two texts are aligned, around places if
+/// there are any.
+fn work(a: &str, b: &str, places: Option<&[(u32, u32)]>) -> u64 {
     let mut aligner = Aligner::new(AlignSettings::default());
-    for passage in aligner.align_texts(a, b) {
+    let passages = match places {
+        None => aligner.align_texts(a, b),
+        Some(places) => aligner.align_near(&Document::new(a), &Document::new(b), places),
+    };
+    for passage in passages {
         assert!(passage.a.end <= a.len() && passage.b.end <= b.len());
     }
-    aligner.work + aligner.refiner.work + aligner.seeds.visited + aligner.seeds.strong.len() as u64
+    let (sides, refiner, seeds) = (&aligner.sides, &aligner.refiner, &aligner.seeds);
+    aligner.work + sides.work + refiner.work + seeds.visited + seeds.strong.len() as u64
 }
 
 /// Texts of about so many bytes that are all repetition.
@@ -248,8 +254,16 @@ fn the_cost_of_hostile_texts_grows_with_their_length() {
     for bytes in sizes {
         for (name, a, b) in hostile(bytes) {
             // A word visits at most 256 postings, and a few more when it is compared.
-            let work = work(&a, &b) as f64 / bytes as f64;
-            assert!(work < 64.0, "{name}: {work} for each of {bytes} bytes");
+            let whole = work(&a, &b, None) as f64 / bytes as f64;
+            assert!(whole < 64.0, "{name}: {whole} for each of {bytes} bytes");
+            // Places that pull passages apart, and one that grows from round to round.
+            let many: Vec<(u32, u32)> = (0..bytes as u32 / 64)
+                .map(|at| (64 * at, bytes as u32 - 64 * at))
+                .collect();
+            for places in [&many[..], &[(bytes as u32 / 2, bytes as u32 / 3)]] {
+                let near = work(&a, &b, Some(places)) as f64 / bytes as f64;
+                assert!(near < 256.0, "{name}: {near} for each of {bytes} bytes");
+            }
         }
     }
 }
@@ -430,4 +444,85 @@ fn an_edited_passage_beside_a_verbatim_one_is_found() {
     let kinds: Vec<PassageKind> = passages.iter().map(|passage| passage.kind).collect();
     assert_eq!(kinds, [PassageKind::Verbatim, PassageKind::Edited]);
     assert_eq!(&b[passages[1].b.clone()], edited.join(" "));
+}
+
+/// Every fifth word of some sentences is another one.
+fn edited(sentences: &[String]) -> String {
+    let edited = sentences.iter().enumerate().map(|(at, sentence)| {
+        let words = sentence.trim_end_matches('.').split(' ').enumerate();
+        let words = words.map(|(place, word)| match place % 5 {
+            2 => format!("wum{at}{place}"),
+            _ => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ") + "."
+    });
+    edited.collect::<Vec<_>>().join(" ")
+}
+
+fn near(a: &str, b: &str, places: &[(u32, u32)]) -> Vec<Passage> {
+    let (a, b) = (Document::new(a), Document::new(b));
+    Aligner::new(AlignSettings::default()).align_near(&a, &b, places)
+}
+
+#[test]
+fn an_edited_passage_is_found_around_a_place_and_verbatim_ones_everywhere() {
+    let (copied, one, other) = (prose(80, 6).join(" "), prose(81, 8), prose(82, 8));
+    let between = prose(83, 400);
+    let texts = |at: usize| between[at..at + 100].join(" ");
+    let a = format!(
+        "{} {} {} {copied} {} {} {}",
+        texts(0),
+        one.join(" "),
+        texts(100),
+        texts(200),
+        other.join(" "),
+        texts(300)
+    );
+    let between = prose(84, 400);
+    let texts = |at: usize| between[at..at + 100].join(" ");
+    let b = format!(
+        "{copied} {} {} {} {} {}",
+        texts(0),
+        edited(&other),
+        texts(100),
+        edited(&one),
+        texts(200)
+    );
+    let all = align(&a, &b);
+    let kinds: Vec<PassageKind> = all.iter().map(|passage| passage.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            PassageKind::Edited,
+            PassageKind::Verbatim,
+            PassageKind::Edited
+        ]
+    );
+    // Nothing edited is looked for without a place outside of the verbatim passage.
+    let inside = |passage: &Passage| (passage.a.start as u32 + 9, passage.b.start as u32 + 9);
+    assert_eq!(near(&a, &b, &[]), all[1..2]);
+    assert_eq!(near(&a, &b, &[inside(&all[1])]), all[1..2]);
+    assert_eq!(near(&a, &b, &[inside(&all[0])]), all[..2]);
+    assert_eq!(near(&a, &b, &[inside(&all[2])]), all[1..]);
+    assert_eq!(near(&a, &b, &[inside(&all[0]), inside(&all[2])]), all);
+    // A place whose sides have nothing in common.
+    let (in_a, in_b) = (inside(&all[0]).0, inside(&all[2]).1);
+    assert_eq!(near(&a, &b, &[(in_a, in_b)]), all[1..2]);
+    // Places from elsewhere are harmless.
+    assert_eq!(
+        near(&a, &b, &[(u32::MAX, u32::MAX), (0, u32::MAX)]),
+        all[1..2]
+    );
+}
+
+#[test]
+fn a_passage_is_found_as_a_whole_around_one_place() {
+    let original = prose(85, 150);
+    let a = format!("{} {}", prose(86, 60).join(" "), original.join(" "));
+    let b = format!("{} {}", edited(&original), prose(87, 60).join(" "));
+    let whole = align(&a, &b);
+    assert!(one(&whole).a.len() * 10 > original.join(" ").len() * 9);
+    let sentence = original[70].split(' ').next().unwrap();
+    let place = |text: &str| text.find(sentence).unwrap() as u32;
+    assert_eq!(near(&a, &b, &[(place(&a), place(&b))]), whole);
 }

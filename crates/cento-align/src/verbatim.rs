@@ -91,63 +91,89 @@ pub(crate) fn passages(
     (passages, short)
 }
 
+/// A word of the first document where a gram of both begins, and the equal grams of the second.
+#[derive(Debug, Clone, Copy)]
+struct SharedGram {
+    at: usize,
+    first: usize,
+    end: usize,
+}
+
 /// The longest run at each word of the first document, from left to right, without overlaps there.
 fn runs(a: &Document<'_>, b: &Document<'_>, work: &mut u64) -> Vec<WordRun> {
-    let places = places(a, b);
     let mut runs: Vec<WordRun> = Vec::new();
-    let mut at = 0;
-    while at < places.len() {
+    let mut after = 0;
+    for shared in shared_grams(a, b) {
+        if shared.at < after {
+            continue;
+        }
         let floor = runs.last().map_or(0, |run| run.a);
-        let best = longest(a, b, &places[at], at, floor, work);
-        match best {
-            Some(best) => {
-                // A short run may hide the beginning of a longer one.
-                while runs.last().is_some_and(|run| run.a + run.length > best.a) {
-                    runs.pop();
-                }
-                at = best.a + best.length;
-                runs.push(best);
+        if let Some(best) = longest(a, b, &shared, floor, work) {
+            // A short run may hide the beginning of a longer one.
+            while runs.last().is_some_and(|run| run.a + run.length > best.a) {
+                runs.pop();
             }
-            None => at += 1,
+            after = best.a + best.length;
+            runs.push(best);
         }
     }
     runs
 }
 
-/// For each word of the first document that begins a shared gram, the range of grams of the second
-/// that are equal to it.
-fn places(a: &Document<'_>, b: &Document<'_>) -> Vec<Range<u32>> {
-    let mut places = vec![0..0; a.grams.len()];
-    let mut from = 0;
-    for same in a.grams.chunk_by(|one, other| one.0 == other.0) {
-        let hash = same[0].0;
-        while b.grams.get(from).is_some_and(|gram| gram.0 < hash) {
-            from += 1;
+/// The grams of the first document that the second has too, in order.
+fn shared_grams(a: &Document<'_>, b: &Document<'_>) -> Vec<SharedGram> {
+    let mut shared = Vec::new();
+    let (mut first_a, mut first) = (0, 0);
+    let (fewer, other) = match a.grams.len() <= b.grams.len() {
+        true => (a, b),
+        false => (b, a),
+    };
+    let mut last = None;
+    for &(hash, _) in &fewer.grams {
+        if !other.gram_filter.may_have(hash) || last == Some(hash) {
+            continue;
         }
-        let mut end = from;
-        while end < from + MOST_PLACES && b.grams.get(end).is_some_and(|gram| gram.0 == hash) {
-            end += 1;
+        last = Some(hash);
+        first_a = skip_below(&a.grams, first_a, hash);
+        first = skip_below(&b.grams, first, hash);
+        let equal = b.grams[first..].iter().take(MOST_PLACES);
+        let end = first + equal.take_while(|gram| gram.0 == hash).count();
+        if end == first {
+            continue;
         }
-        for gram in same {
-            places[gram.1 as usize] = from as u32..end as u32;
-        }
+        let same = a.grams[first_a..].iter();
+        let same = same.take_while(|gram| gram.0 == hash);
+        shared.extend(same.map(|gram| SharedGram {
+            at: gram.1 as usize,
+            first,
+            end,
+        }));
     }
-    places
-        .iter_mut()
-        .for_each(|place| *place = place.start..place.end.max(place.start));
-    places
+    shared.sort_unstable_by_key(|shared| shared.at);
+    shared
+}
+
+/// The position of the first gram from `from` on that is not below a hash. It is near.
+fn skip_below(grams: &[(u64, u32)], from: usize, hash: u64) -> usize {
+    let (mut begin, mut step) = (from, 1);
+    while grams.get(begin + step).is_some_and(|gram| gram.0 < hash) {
+        begin += step;
+        step *= 2;
+    }
+    let end = (begin + step).min(grams.len());
+    begin + grams[begin..end].partition_point(|gram| gram.0 < hash)
 }
 
 /// The longest run through a word of the first document, not from before `floor`.
 fn longest(
     a: &Document<'_>,
     b: &Document<'_>,
-    places: &Range<u32>,
-    at: usize,
+    shared: &SharedGram,
     floor: usize,
     work: &mut u64,
 ) -> Option<WordRun> {
-    let grams = &b.grams[places.start as usize..places.end as usize];
+    let at = shared.at;
+    let grams = &b.grams[shared.first..shared.end];
     let candidates = grams.iter().filter_map(|&(_, other)| {
         let other = other as usize;
         let equal = |(one, other): &(&_, &_)| same_word(one, other);
@@ -169,4 +195,47 @@ fn longest(
 
 fn same_word(one: &crate::document::TextWord, other: &crate::document::TextWord) -> bool {
     one.form == other.form
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn shared_grams_are_those_of_comparing_all_pairs(
+            a in "[a-c]( [a-c]){0,60}",
+            b in "[a-c]( [a-c]){0,300}",
+            other in "[a-z]( [a-z]){0,600}",
+        ) {
+            // Texts of very different lengths, in both directions.
+            let texts = [a.clone(), b.clone(), format!("{b} {other} {a}")];
+            for (one, other) in texts.iter().flat_map(|one| texts.iter().map(move |other| (one, other))) {
+                let (a, b) = (Document::new(one), Document::new(other));
+                let begins = 0..a.grams.len();
+                let naive: Vec<(usize, Vec<usize>)> = begins
+                    .filter_map(|at| {
+                        let run = |document: &Document<'_>, at: usize| -> Vec<u64> {
+                            let words = &document.words[at..at + GRAM];
+                            words.iter().map(|word| word.form).collect()
+                        };
+                        let mine = run(&a, at);
+                        let places = (0..b.grams.len()).filter(|&at| run(&b, at) == mine);
+                        let places: Vec<usize> = places.take(MOST_PLACES).collect();
+                        (!places.is_empty()).then_some((at, places))
+                    })
+                    .collect();
+                let found: Vec<(usize, Vec<usize>)> = shared_grams(&a, &b)
+                    .iter()
+                    .map(|shared| {
+                        let grams = b.grams[shared.first..shared.end].iter();
+                        (shared.at, grams.map(|gram| gram.1 as usize).collect())
+                    })
+                    .collect();
+                prop_assert_eq!(found, naive);
+            }
+        }
+    }
 }

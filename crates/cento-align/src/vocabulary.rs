@@ -14,7 +14,13 @@ pub(crate) struct StemVocabulary {
     pub(crate) weights: Vec<f32>,
     stamps: Vec<u32>,
     clock: u32,
+    /// The weights of stems of few sentences, by their number; not a number where none was asked
+    /// for.
+    of_few: Vec<f32>,
 }
+
+/// Numbers of sentences whose weight is computed once.
+const FEW: usize = 256;
 
 impl StemVocabulary {
     /// Numbers the stems of both documents.
@@ -23,6 +29,8 @@ impl StemVocabulary {
         self.of_a.clear();
         self.of_b.clear();
         self.weights.clear();
+        self.of_few.clear();
+        self.of_few.resize(FEW, f32::NAN);
         let (mut i, mut j) = (0, 0);
         while i < a.stems.len() || j < b.stems.len() {
             let order = match (a.stems.get(i), b.stems.get(j)) {
@@ -42,7 +50,17 @@ impl StemVocabulary {
                 sentences += b.sentence_counts[j];
                 j += 1;
             }
-            self.weights.push((total / sentences.max(1) as f32).ln());
+            let weigh = || (total / sentences.max(1) as f32).ln();
+            let weight = match self.of_few.get_mut(sentences as usize) {
+                Some(weight) => {
+                    if weight.is_nan() {
+                        *weight = weigh();
+                    }
+                    *weight
+                }
+                None => weigh(),
+            };
+            self.weights.push(weight);
         }
         self.stamps.clear();
         self.stamps.resize(self.weights.len(), 0);

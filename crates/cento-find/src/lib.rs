@@ -63,6 +63,8 @@ pub mod detect;
 pub mod discover;
 mod error;
 mod executor;
+mod gram_sets;
+mod gram_table;
 pub mod labelling;
 mod name_files;
 pub mod names;

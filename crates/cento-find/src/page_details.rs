@@ -40,6 +40,8 @@ pub enum LinkTo {
     Domain,
     /// Neither.
     Nothing,
+    /// Nobody knows: the page has no links. Plain text has none, even if it names an address.
+    Unknown,
     /// Both pages are on one domain, where links say nothing.
     SameDomain,
     /// The other page has no web address, so that nobody can link to it.
@@ -53,6 +55,7 @@ impl LinkTo {
             LinkTo::Page => "page",
             LinkTo::Domain => "domain",
             LinkTo::Nothing => "none",
+            LinkTo::Unknown => "unknown",
             LinkTo::SameDomain => "same-domain",
             LinkTo::NoAddress => "no-address",
         }
@@ -99,6 +102,7 @@ impl PageDetails {
         match &other.domain {
             domain @ Some(_) if *domain == self.domain => LinkTo::SameDomain,
             Some(domain) if self.link_domains.contains(domain) => LinkTo::Domain,
+            _ if self.link_hashes.is_empty() => LinkTo::Unknown,
             _ => LinkTo::Nothing,
         }
     }

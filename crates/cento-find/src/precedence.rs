@@ -1,7 +1,9 @@
 //! Which of two pages came first, and what the evidence is.
 //!
 //! The date of a page is its publication date where it states one, else the date it was fetched. A
-//! publication date after the fetch is wrong, whoever stated it, and does not count.
+//! publication date after the fetch is wrong, whoever stated it, and does not count; without a
+//! fetch date, only one after the year 2100 is known to be wrong ([`cento_text::date`]), because
+//! results must not depend on the day of the analysis.
 //! Every analysis that names a source, keeps one of several duplicates, or states who copied whom
 //! uses this module, so that they do not contradict each other:
 //!
@@ -18,13 +20,22 @@
 //! day, month or year ([`cento_text::date::latest`]): `2024-03-05` is not earlier than 10:30 of
 //! that day.
 //!
+//! A day begins at different moments in different places, and nobody knows where a page states its
+//! date. So a day and a moment are compared only outside of the day in all time zones: from UTC+14
+//! to UTC-12, a day is 50 hours long. A time without a zone is read as its day
+//! ([`cento_text::date::parse_published`]). Two days are compared as they are stated, although the
+//! later one may have begun in Auckland before the earlier one began in Honolulu: `published
+//! 2020-05-05` and `published 2020-05-06` say what the pages say, and to decide only days with a
+//! day between them would ignore most of what pages state.
+//!
 //! ```text
 //!   first       second      earlier
-//!   published   published   the one whose whole day, month or year is before the other date;
-//!                           else unknown
+//!   published   published   of two days, months or years: the one that is over when the other
+//!                           begins; of a day and a moment: the same, in any time zone; of two
+//!                           moments: the first; else unknown
 //!   fetched     fetched     the one that was fetched earlier: only this is claimed
-//!   fetched     published   the first, if it was fetched before the second was published;
-//!                           else unknown
+//!   fetched     published   the first, if it was fetched before the second was published, in any
+//!                           time zone; else unknown
 //! ```
 //!
 //! ```
@@ -39,7 +50,9 @@
 //! assert_eq!(earlier(published_in_1811, published_in_2023), Earlier::First);
 //! ```
 
-use cento_text::date::latest;
+use std::borrow::Cow;
+
+use cento_text::date::{earliest, is_before, is_calendar};
 
 use crate::corpus_pages::PageFacts;
 use crate::names::PageName;
@@ -79,7 +92,10 @@ impl Dates {
     /// 2019 at the latest. Its publication date must not make it the later of two pages.
     pub fn decisive(self) -> Option<(i64, DatedBy)> {
         let fetched = self.fetched.map(|date| (date, DatedBy::Fetched));
-        let is_possible = |date: &i64| self.fetched.is_none_or(|fetched| *date <= fetched);
+        let is_possible = |date: &i64| {
+            self.fetched
+                .is_none_or(|fetched| earliest(*date) <= fetched)
+        };
         let published = self.published.filter(is_possible);
         published.map(|date| (date, DatedBy::Published)).or(fetched)
     }
@@ -117,18 +133,65 @@ pub fn shown_day<'d>(date: &'d str, dated_by: &str) -> &'d str {
     known.split('T').next().unwrap_or_default()
 }
 
-/// Returns the days of two dates; with their times, if both are on one day and the times differ:
-/// they may decide which is earlier.
-pub fn shown_days<'d>(dates: [Option<(&'d str, &str)>; 2]) -> [Option<&'d str>; 2] {
-    let days = dates.map(|date| date.map(|(date, by)| shown_day(date, by)));
-    match (dates, days) {
-        ([Some((one, _)), Some((other, _))], [Some(day), Some(same)])
-            if day == same && one != other =>
-        {
-            [Some(precise_date(one)), Some(precise_date(other))]
-        }
-        _ => days,
+/// Returns what a page states as its publication date, as far as a corpus knows it: `2024 or
+/// 2024-01-01`, because the first moment of a year may be all of it. Sentences that quote a page
+/// say this; tables have [`precise_date`], which is true of both.
+///
+/// ```
+/// use cento_find::precedence::stated_date;
+///
+/// assert_eq!(stated_date("2024-01-01T00:00:00Z"), "2024 or 2024-01-01");
+/// assert_eq!(stated_date("2024-03-01T00:00:00Z"), "2024-03 or 2024-03-01");
+/// assert_eq!(stated_date("2024-03-05T00:00:00Z"), "2024-03-05");
+/// ```
+pub fn stated_date(date: &str) -> Cow<'_, str> {
+    let known = precise_date(date);
+    match date.split_once('T') {
+        Some((day, _)) if known.len() < day.len() => Cow::Owned(format!("{known} or {day}")),
+        _ => Cow::Borrowed(known),
     }
+}
+
+/// Returns the day of a date as [`stated_date`] does, and of the moment of a fetch.
+pub fn stated_day<'d>(date: &'d str, dated_by: &str) -> Cow<'d, str> {
+    match dated_by == DatedBy::Fetched.name() || precise_date(date) == date {
+        true => Cow::Borrowed(shown_day(date, dated_by)),
+        false => stated_date(date),
+    }
+}
+
+/// Whether the times of two dates must be shown to understand how they compare: they are on one
+/// day, or one is a moment near a day, which begins at different moments in different places.
+pub fn needs_times(one: (i64, DatedBy), other: (i64, DatedBy)) -> bool {
+    const DAY: i64 = 86_400_000;
+    let is_day = |(date, by): (i64, DatedBy)| by == DatedBy::Published && is_calendar(date);
+    let is_near = one.0.abs_diff(other.0) <= 2 * DAY.unsigned_abs();
+    let is_one_day = one.0.div_euclid(DAY) == other.0.div_euclid(DAY);
+    one.0 != other.0 && (is_one_day || (is_near && is_day(one) != is_day(other)))
+}
+
+/// Returns what two dates are, for a sentence that compares them: their days, or with their times
+/// if they matter ([`needs_times`]).
+pub fn stated_days<'d>(dates: [Option<(&'d str, &str)>; 2]) -> [Option<Cow<'d, str>>; 2] {
+    let millis = |(date, by): (&str, &str)| {
+        let by = match by == DatedBy::Fetched.name() {
+            true => DatedBy::Fetched,
+            false => DatedBy::Published,
+        };
+        cento_text::date::parse(date).map(|millis| (millis, by))
+    };
+    let times = match dates.map(|date| date.and_then(millis)) {
+        [Some(one), Some(other)] => needs_times(one, other),
+        _ => false,
+    };
+    dates.map(|date| {
+        let (date, by) = date?;
+        Some(match times {
+            true if by == DatedBy::Fetched.name() => Cow::Borrowed(date),
+            true => stated_date(date),
+            false => stated_day(date, by),
+        })
+    })
 }
 
 impl From<&PageFacts<'_>> for Dates {
@@ -169,14 +232,16 @@ pub fn earlier(first: Dates, second: Dates) -> Earlier {
     else {
         return Earlier::Unknown;
     };
-    let is_before = |date: i64, by: DatedBy, other: i64, other_by: DatedBy| match by {
-        DatedBy::Fetched => date < other,
-        DatedBy::Published => other_by == DatedBy::Published && latest(date) < other,
+    let is_earlier = |date: i64, by: DatedBy, other: i64, other_by: DatedBy| match (by, other_by) {
+        (DatedBy::Fetched, DatedBy::Fetched) => date < other,
+        (DatedBy::Fetched, DatedBy::Published) => date < earliest(other),
+        (DatedBy::Published, DatedBy::Published) => is_before(date, other),
+        (DatedBy::Published, DatedBy::Fetched) => false,
     };
     match one == other {
         true => Earlier::Same,
-        false if is_before(one, one_by, other, other_by) => Earlier::First,
-        false if is_before(other, other_by, one, one_by) => Earlier::Second,
+        false if is_earlier(one, one_by, other, other_by) => Earlier::First,
+        false if is_earlier(other, other_by, one, one_by) => Earlier::Second,
         false => Earlier::Unknown,
     }
 }
@@ -294,6 +359,27 @@ mod tests {
             Some(DatedBy::Fetched)
         );
         assert_eq!(earlier(original, copy), Earlier::First);
+        // Before the fetch, a day had begun in Auckland or not.
+        let of_fetch = |published| of(published, "2019-03-03T10:30:00Z").decisive();
+        assert_eq!(
+            of_fetch("2019-03-04").map(|(_, by)| by),
+            Some(DatedBy::Published)
+        );
+        assert_eq!(
+            of_fetch("2019-03-05").map(|(_, by)| by),
+            Some(DatedBy::Fetched)
+        );
+        // So a page that was fetched then is not earlier than one of that day.
+        let fetched = Dates {
+            published: None,
+            fetched: cento_text::date::parse("2019-03-03T10:30:00Z"),
+        };
+        let [next, after] = ["2019-03-04", "2019-03-05"].map(|day| Dates {
+            published: cento_text::date::parse_published(day),
+            fetched: None,
+        });
+        assert_eq!(earlier(fetched, next), Earlier::Unknown);
+        assert_eq!(earlier(fetched, after), Earlier::First);
         // Of the day of the fetch, a date without a time is possible.
         let same_day = of("2019-03-03", "2019-03-03T10:00:00Z");
         assert_eq!(
@@ -308,24 +394,37 @@ mod tests {
         assert_eq!(shown_day("2024-01-01T00:00:00Z", published), "2024");
         assert_eq!(shown_day("2024-01-01T00:00:00Z", fetched), "2024-01-01");
         assert_eq!(shown_day("2024-03-05T10:30:00Z", published), "2024-03-05");
-        let days = |one, other| {
-            let [one, other] = shown_days([Some((one, published)), Some((other, published))]);
-            [one.unwrap_or_default(), other.unwrap_or_default()]
+        let days = |one, other, by| {
+            let [one, other] = stated_days([Some((one, published)), Some((other, by))]);
+            [one, other].map(|day| day.unwrap_or_default().into_owned())
         };
         assert_eq!(
-            days("2024-03-05T08:00:00Z", "2024-03-05T10:30:00Z"),
+            days("2024-03-05T08:00:00Z", "2024-03-05T10:30:00Z", published),
             ["2024-03-05T08:00:00Z", "2024-03-05T10:30:00Z"]
         );
         assert_eq!(
-            days("2024-03-05T00:00:00Z", "2024-03-05T10:30:00Z"),
+            days("2024-03-05T00:00:00Z", "2024-03-05T10:30:00Z", published),
             ["2024-03-05", "2024-03-05T10:30:00Z"]
         );
         assert_eq!(
-            days("2024-03-05T10:30:00Z", "2024-03-05T10:30:00Z"),
+            days("2024-03-05T10:30:00Z", "2024-03-05T10:30:00Z", published),
             ["2024-03-05", "2024-03-05"]
         );
+        // The day may have begun before.
         assert_eq!(
-            shown_days([None, Some(("2024-03-05T08:00:00Z", fetched))])[0],
+            days("2024-03-06T00:00:00Z", "2024-03-05T20:00:00Z", fetched),
+            ["2024-03-06", "2024-03-05T20:00:00Z"]
+        );
+        assert_eq!(
+            days("2024-01-01T00:00:00Z", "2024-03-01T00:00:00Z", published),
+            ["2024 or 2024-01-01", "2024-03 or 2024-03-01"]
+        );
+        assert_eq!(
+            days("2024-01-01T00:00:00Z", "2024-03-01T00:00:00Z", fetched),
+            ["2024 or 2024-01-01", "2024-03-01"]
+        );
+        assert_eq!(
+            stated_days([None, Some(("2024-03-05T08:00:00Z", fetched))])[0],
             None
         );
     }
@@ -333,15 +432,28 @@ mod tests {
     #[test]
     fn a_date_without_a_time_a_month_or_a_day_is_not_earlier_than_a_part_of_it() {
         let published = |text: &str| Dates {
-            published: cento_text::date::parse(text),
+            published: cento_text::date::parse_published(text),
             fetched: None,
         };
         for (one, other, expected) in [
             ("2024-03-05", "2024-03-05T10:30:00Z", Earlier::Unknown),
             ("2024-03-05", "2024-03-05", Earlier::Same),
-            ("2024-03-05", "2024-03-06T00:30:00Z", Earlier::First),
+            ("2024-03-05", "2024-03-06T00:30:00Z", Earlier::Unknown),
+            ("2024-03-05", "2024-03-06T11:59:59Z", Earlier::Unknown),
+            ("2024-03-05", "2024-03-06T12:00:00Z", Earlier::First),
+            ("2024-03-06", "2024-03-05T10:00:00Z", Earlier::Unknown),
+            ("2024-03-06", "2024-03-05T09:59:59Z", Earlier::Second),
+            (
+                "2024-03-05T10:00:00",
+                "2024-03-05T12:00:00Z",
+                Earlier::Unknown,
+            ),
+            ("2024-03-05T10:00:00", "2024-03-05T09:00:00", Earlier::Same),
+            ("2024-03-05T23:00:00", "2024-03-06", Earlier::First),
+            ("2024-03-05", "2024-03-06", Earlier::First),
             ("2024-03", "2024-03-20", Earlier::Unknown),
-            ("2024-03", "2024-04-01T08:00:00Z", Earlier::First),
+            ("2024-03", "2024-04-01T08:00:00Z", Earlier::Unknown),
+            ("2024-03", "2024-04-01T12:00:00Z", Earlier::First),
             ("1811", "1811-05-03", Earlier::Unknown),
             ("1811", "1812", Earlier::First),
             ("0850", "1811", Earlier::First),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use cento_file::vec_in_huge_pages;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::StageError;
 use crate::state::State;
@@ -80,6 +80,25 @@ impl Words {
         }
     }
 
+    /// Loads one word after the other. The loads do not depend on each other, so that the processor
+    /// waits for many of them at once. A word beyond the end has all bits.
+    #[inline(always)]
+    fn load_all(&self, places: impl Iterator<Item = usize>, loaded: &mut [u64]) {
+        match self {
+            Words::Own(words) => {
+                for (word, at) in loaded.iter_mut().zip(places) {
+                    let found = words.get(at).map(|word| word.load(Ordering::Relaxed));
+                    *word = found.unwrap_or(u64::MAX);
+                }
+            }
+            Words::View(_) => {
+                for (word, at) in loaded.iter_mut().zip(places) {
+                    *word = self.load(at).unwrap_or(u64::MAX);
+                }
+            }
+        }
+    }
+
     fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         match self {
             Words::Own(words) => write_words(words, output),
@@ -98,6 +117,15 @@ fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
         output.write_all(&buffer)?;
     }
     Ok(())
+}
+
+/// Sets bits of a word that no other thread writes to, and returns what it was. An atomic operation
+/// would cost as much as all else that merging does.
+#[inline(always)]
+fn add_bits(word: &AtomicU64, bits: u64) -> u64 {
+    let before = word.load(Ordering::Relaxed);
+    word.store(before | bits, Ordering::Relaxed);
+    before
 }
 
 /// Reads exactly `words` words. More are an error.
@@ -145,53 +173,152 @@ fn mix(key: u64) -> u64 {
 /// twice always passes; nearly all keys that were noted once are dropped. A false positive is a
 /// group of one row, which the reduce drops. So the result is the same as without the filter.
 ///
-/// Parameters: `{"bytes": n}`. With 4 bytes for each distinct key, about 1 in 150 keys that occur
-/// once pass.
+/// Parameters: `{"bytes": n, "keys": m}` for about m different keys, see
+/// [`SeenFilter::parameters`]. With 4 bytes for each distinct key, about 1 in 150 keys that occur
+/// once pass; with less than a bit and a half, half of them.
 ///
 /// ```text
-///   key ──mix──▶ word ─┬─ once  │ 0100100000010001…   four of 64 bits, set by the first note
+///   key ──mix──▶ word ─┬─ once  │ 0100100000010001…   up to four of 64 bits, set by the first note
 ///                      └─ again │ 0000100000010001…   set by every later note
 /// ```
 #[derive(Debug)]
 pub struct SeenFilter {
-    /// Pairs of words: *once*, *again*. They share a cache line, so that a key costs one miss.
+    /// Pairs of words: *once*, *again*. They share a cache line, so that a key costs one miss. A
+    /// view may have the words *again* alone.
     words: Words,
+    /// The number of pairs.
+    pairs: usize,
+    /// Where the word *again* of a pair is: words from one to the next, and words before the first.
+    again: (usize, usize),
+    /// Which bits of a hash number the bits of a key. A filter that is small for its keys uses
+    /// fewer of them, and the rest of these are equal.
+    shifts: [u32; MOST_BITS],
 }
 
+/// Keys that are noted or looked up together. A filter is larger than the processor's caches, so
+/// that nearly every key waits for memory: together they wait once.
+const TOGETHER: usize = 32;
+
+/// How many bits of a word a key has at most.
+const MOST_BITS: usize = 4;
+
+/// Returns where the bits of keys are in their hashes: as many bits for each key as make the fewest
+/// keys pass that occur once. A filter that is as good as full passes all keys, so that fewer bits
+/// are better in a small one.
+fn shifts(parameters: &Value) -> [u32; MOST_BITS] {
+    let keys = parameters.get("keys").and_then(Value::as_u64).unwrap_or(0);
+    // Half of the bits are for the first note.
+    let load = keys as f64 / (bytes_of(parameters) as f64 * 4.0);
+    let passing = |many: usize| {
+        let many = many as f64;
+        let all_set = |load: f64| (1.0 - (-many * load).exp()).powf(many);
+        // A key passes if the bits of its first note were set already, or if those of its later
+        // notes are set by others that did.
+        let steps = (0..64).map(|step| all_set(load * (f64::from(step) + 0.5) / 64.0));
+        let noted = steps.sum::<f64>() / 64.0;
+        1.0 - (1.0 - noted) * (1.0 - all_set(load * noted))
+    };
+    let best = (1..=MOST_BITS)
+        .rev()
+        .min_by(|&one, &other| passing(one).total_cmp(&passing(other)))
+        .unwrap_or(MOST_BITS);
+    std::array::from_fn(|at| 6 * at.min(best - 1) as u32)
+}
+
+/// Where the words *again* are in a filter that has both words, and in one that has them alone.
+const IN_PAIRS: (usize, usize) = (2, 1);
+const ALONE: (usize, usize) = (1, 0);
+
 impl SeenFilter {
+    /// Returns the parameters of a filter that notes this many keys: `wanted` bytes for each, but
+    /// `most` bytes at most for all. About half of the grams of a crawl occur more than once, so
+    /// that half as many different keys are expected.
+    pub fn parameters(keys: u64, wanted: u64, most: u64) -> Value {
+        let bytes = keys
+            .saturating_mul(wanted)
+            .clamp(1 << 12, most.max(1 << 12));
+        json!({ "bytes": bytes, "keys": keys / 2 })
+    }
+
     #[inline(always)]
     fn find(&self, key: u64) -> (usize, u64) {
         let hash = mix(key);
-        let pair = spread(hash, self.words.len() / 2) * 2;
+        let pair = spread(hash, self.pairs);
         // The word was chosen by the high bits; these are the low ones.
-        let mask = 1 << (hash & 63)
-            | 1 << ((hash >> 6) & 63)
-            | 1 << ((hash >> 12) & 63)
-            | 1 << ((hash >> 18) & 63);
-        (pair, mask)
+        let bits = self.shifts.map(|shift| 1 << ((hash >> shift) & 63));
+        (pair, bits.iter().fold(0, |mask, bit| mask | bit))
+    }
+
+    /// Finds some keys. There are no more of them than places.
+    #[inline(always)]
+    fn find_all(&self, keys: &[u64]) -> [(usize, u64); TOGETHER] {
+        let mut places = [(0, 0); TOGETHER];
+        for (place, &key) in places.iter_mut().zip(keys) {
+            *place = self.find(key);
+        }
+        places
     }
 
     /// Notes a key.
     #[inline(always)]
     pub fn note(&self, key: u64) {
         let (pair, mask) = self.find(key);
-        let Some([once, again]) = self.words.own().get(pair..pair + 2) else {
+        if let Some(once) = self.words.own().get(2 * pair) {
+            self.note_at(pair, mask, once.load(Ordering::Relaxed));
+        }
+    }
+
+    /// Notes many keys, which is faster than one after the other.
+    pub fn note_all(&self, keys: &[u64]) {
+        for keys in keys.chunks(TOGETHER) {
+            let places = self.find_all(keys);
+            let mut once = [0; TOGETHER];
+            let pairs = places.iter().map(|&(pair, _)| 2 * pair);
+            self.words.load_all(pairs.take(keys.len()), &mut once);
+            for (&(pair, mask), once) in places.iter().zip(once).take(keys.len()) {
+                self.note_at(pair, mask, once);
+            }
+        }
+    }
+
+    /// Notes a key in its pair of words, of which the first was this lately.
+    #[inline(always)]
+    fn note_at(&self, pair: usize, mask: u64, lately: u64) {
+        let Some([once, again]) = self.words.own().get(2 * pair..2 * pair + 2) else {
             return;
         };
         // One atomic operation decides which thread was first, so that two threads with the same
-        // key cannot both be.
-        if once.load(Ordering::Relaxed) & mask == mask
-            || once.fetch_or(mask, Ordering::Relaxed) & mask == mask
-        {
+        // key cannot both be. Bits are never cleared, so that it may be left out if all were set.
+        if lately & mask == mask || once.fetch_or(mask, Ordering::Relaxed) & mask == mask {
             again.fetch_or(mask, Ordering::Relaxed);
         }
+    }
+
+    /// Returns those of many keys that may have been noted more than once, in their order. This is
+    /// faster than to ask for one after the other.
+    pub fn repeated<'a>(&'a self, keys: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+        keys.chunks(TOGETHER).flat_map(move |keys| {
+            let places = self.find_all(keys);
+            let mut again = [0; TOGETHER];
+            let (step, first) = self.again;
+            let pairs = places.iter().map(|&(pair, _)| pair * step + first);
+            self.words.load_all(pairs.take(keys.len()), &mut again);
+            let found = places.iter().zip(again).enumerate();
+            let bits = found.fold(0u32, |bits, (at, (&(_, mask), again))| {
+                bits | u32::from(again & mask == mask) << at
+            });
+            let keys = keys.iter().enumerate();
+            keys.filter(move |(at, _)| bits >> at & 1 == 1)
+                .map(|(_, &key)| key)
+        })
     }
 
     /// Whether the key may have been noted more than once. False is always right.
     #[inline(always)]
     pub fn seen_again(&self, key: u64) -> bool {
         let (pair, mask) = self.find(key);
-        let again = self.words.load(pair + 1);
+        let (step, first) = self.again;
+        let again = self.words.load(pair * step + first);
         again.is_none_or(|again| again & mask == mask)
     }
 }
@@ -199,8 +326,12 @@ impl SeenFilter {
 impl State for SeenFilter {
     fn create(parameters: &Value) -> Result<SeenFilter, StageError> {
         checked_bytes(parameters)?;
+        let pairs = units(parameters, 16);
         Ok(SeenFilter {
-            words: Words::zeros(units(parameters, 16) * 2),
+            words: Words::zeros(pairs * 2),
+            pairs: pairs as usize,
+            again: IN_PAIRS,
+            shifts: shifts(parameters),
         })
     }
 
@@ -215,8 +346,8 @@ impl State for SeenFilter {
                 other_once = word;
             } else if let Some([once, again]) = self.words.own().get(at - 1..=at) {
                 // A key that is in both was noted twice.
-                let both = once.fetch_or(other_once, Ordering::Relaxed) & other_once;
-                again.fetch_or(word | both, Ordering::Relaxed);
+                let both = add_bits(once, other_once) & other_once;
+                add_bits(again, word | both);
             }
         })
     }
@@ -228,8 +359,32 @@ impl State for SeenFilter {
     const HAS_VIEW: bool = true;
 
     fn view(parameters: &Value, bytes: Bytes) -> Option<Self> {
-        let words = Words::view(bytes, Self::weight(parameters) / 8)?;
-        Some(Self { words })
+        let pairs = units(parameters, 16);
+        let again = match bytes.len() as u64 == pairs * 8 {
+            true => ALONE,
+            false => IN_PAIRS,
+        };
+        Some(Self {
+            words: Words::view(bytes, pairs * again.0 as u64)?,
+            pairs: pairs as usize,
+            again,
+            shifts: shifts(parameters),
+        })
+    }
+
+    /// Only the words *again* are read.
+    fn write_view(&self, output: &mut dyn Write) -> io::Result<()> {
+        let (step, first) = self.again;
+        let mut buffer = Vec::with_capacity(BATCH * 8);
+        for begin in (0..self.pairs).step_by(BATCH) {
+            buffer.clear();
+            for pair in begin..self.pairs.min(begin + BATCH) {
+                let word = self.words.load(pair * step + first).unwrap_or_default();
+                buffer.extend_from_slice(&word.to_le_bytes());
+            }
+            output.write_all(&buffer)?;
+        }
+        Ok(())
     }
 }
 
@@ -277,7 +432,7 @@ impl State for Bitmap {
     fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
         read_words(other, self.words.len(), |at, word| {
             if let Some(mine) = self.words.own().get(at) {
-                mine.fetch_or(word, Ordering::Relaxed);
+                add_bits(mine, word);
             }
         })
     }
@@ -363,7 +518,6 @@ impl State for Counters {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
     use std::collections::BTreeMap;
 
     fn written<S: State>(state: &S) -> Vec<u8> {
@@ -390,10 +544,14 @@ mod tests {
             keys in prop::collection::vec(0u64..300, 0..400),
             cut in 0usize..400,
             bytes in 1u64..3000,
+            expected in 0u64..10_000,
         ) {
-            let parameters = json!({ "bytes": bytes });
+            let parameters = json!({ "bytes": bytes, "keys": expected });
             let whole = SeenFilter::create(&parameters).unwrap();
             keys.iter().for_each(|&key| whole.note(key));
+            let together = SeenFilter::create(&parameters).unwrap();
+            together.note_all(&keys);
+            prop_assert_eq!(written(&together), written(&whole));
             // Two tasks that each saw a part, merged in either order.
             let (left, right) = keys.split_at(cut.min(keys.len()));
             let halves = [left, right].map(|part| {
@@ -403,6 +561,23 @@ mod tests {
             });
             let [first, second] = &halves;
             let (first_bytes, second_bytes) = (written(first), written(second));
+            for filter in [&whole, first] {
+                let mut short = Vec::new();
+                filter.write_view(&mut short).unwrap();
+                prop_assert_eq!(2 * short.len(), written(filter).len());
+                let views = [short, written(filter)].map(|bytes| SeenFilter::view(&parameters, bytes.into()).unwrap());
+                let all: Vec<u64> = (0..300).collect();
+                for view in views.iter().chain([filter]) {
+                    let again = all.iter().copied().filter(|&key| view.seen_again(key));
+                    prop_assert_eq!(view.repeated(&all).collect::<Vec<_>>(), again.collect::<Vec<_>>());
+                }
+                for key in 0..300 {
+                    prop_assert!(views.iter().all(|view| view.seen_again(key) == filter.seen_again(key)));
+                }
+                let mut again = Vec::new();
+                views[0].write_view(&mut again).unwrap();
+                prop_assert_eq!(views[1].seen_again(7), SeenFilter::view(&parameters, again.into()).unwrap().seen_again(7));
+            }
             first.absorb(&mut second_bytes.as_slice()).unwrap();
             second.absorb(&mut first_bytes.as_slice()).unwrap();
             let mut counts = BTreeMap::new();
@@ -453,6 +628,27 @@ mod tests {
         (0..keys).for_each(|key| filter.note(key));
         let passed = (0..keys).filter(|&key| filter.seen_again(key)).count();
         assert!(passed < keys as usize / 100, "{passed} of {keys}");
+    }
+
+    #[test]
+    fn a_filter_that_is_small_for_its_keys_has_fewer_bits_for_each() {
+        let keys = 200_000u64;
+        let passed = |parameters: Value| {
+            let filter = SeenFilter::create(&parameters).unwrap();
+            (0..keys).for_each(|key| filter.note(key));
+            (0..keys).filter(|&key| filter.seen_again(key)).count() as f64 / keys as f64
+        };
+        // Bytes for 100 keys, the largest share of keys that may pass, and how many more pass if
+        // each has four bits.
+        for (bytes, most, more) in [(12, 0.88, 0.02), (25, 0.65, 0.0), (400, 0.01, 0.0)] {
+            let bytes = bytes * keys / 100;
+            let adapted = passed(json!({ "bytes": bytes, "keys": keys }));
+            let fixed = passed(json!({ "bytes": bytes }));
+            assert!(adapted <= most, "{bytes} bytes: {adapted}");
+            assert!(adapted + more <= fixed, "{bytes} bytes: {adapted}, {fixed}");
+        }
+        let parameters = SeenFilter::parameters(keys, 4, 100_000);
+        assert_eq!(parameters, json!({ "bytes": 100_000, "keys": keys / 2 }));
     }
 
     #[test]

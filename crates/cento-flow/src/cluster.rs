@@ -23,9 +23,11 @@
 //! ```text
 //!   C runs …     compact: what a task has written
 //!   D bytes …    as State::write has written it, so that State::view can read it where it is
+//!   V bytes …    as State::write_view has written it: tasks can read it, but not merge it
 //! ```
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,8 +51,10 @@ use crate::task_output::TaskOutput;
 const COMPACT: u8 = b'C';
 /// The first byte of a state that was not.
 const DENSE: u8 = b'D';
+/// The first byte of a state that can only be read.
+const VIEW: u8 = b'V';
 /// An empty state has at most this many bytes when it is compact.
-const SMALL: usize = 64;
+const SMALL: u64 = 64;
 
 /// The memory of a single task, its folder, and the switch that cancels it.
 #[derive(Debug, Clone)]
@@ -100,7 +104,104 @@ impl TaskLimits {
 /// The output of a single task: rows in memory or in a temporary file, states and counters.
 pub struct TaskRows {
     output: TaskOutput,
-    states: BTreeMap<String, Vec<u8>>,
+    states: BTreeMap<String, SentState>,
+}
+
+/// What a state is sent for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateUse {
+    /// To be merged with others.
+    Merge,
+    /// To be read by tasks where it is, and merged with what later stages write.
+    ReadAndMerge,
+    /// To be read by tasks where it is. This is smaller.
+    Read,
+}
+
+/// A state that is sent. It is serialised into a buffer of the caller, since a filter has hundreds
+/// of megabytes.
+pub struct SentState {
+    leased: LeasedState,
+    /// The first byte, which says how the state is serialised.
+    form: u8,
+    bytes: u64,
+}
+
+impl SentState {
+    fn new(name: &str, leased: LeasedState, used_for: StateUse) -> Result<SentState> {
+        let mut sent = SentState {
+            leased,
+            form: match used_for {
+                StateUse::Merge | StateUse::ReadAndMerge => DENSE,
+                StateUse::Read => VIEW,
+            },
+            bytes: 0,
+        };
+        sent.bytes = sent.measured(name)?;
+        if used_for == StateUse::Merge {
+            let dense = sent.bytes;
+            sent.form = COMPACT;
+            sent.bytes = sent.measured(name)?;
+            // Compacting costs several times as much as copying.
+            if sent.bytes > dense / 2 + SMALL {
+                (sent.form, sent.bytes) = (DENSE, dense);
+            }
+        }
+        Ok(sent)
+    }
+
+    fn measured(&self, name: &str) -> Result<u64> {
+        let mut counted = CountedBytes(0);
+        self.serialise(&mut counted)
+            .map_err(|error| Error::io(name.as_ref(), error))?;
+        Ok(counted.0)
+    }
+
+    fn serialise(&self, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(&[self.form])?;
+        let state = self.leased.state.as_ref();
+        match self.form {
+            COMPACT => {
+                let mut writer = CompactWriter::new(output);
+                state.write(&mut writer)?;
+                writer.finish().map(|_| ())
+            }
+            VIEW => state.write_view(output),
+            _ => state.write(output),
+        }
+    }
+
+    /// The size of the serialised state in bytes.
+    pub fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Serialises the state into a buffer of its [size](SentState::size).
+    pub fn write(&self, mut buffer: &mut [u8]) -> Result<()> {
+        self.serialise(&mut buffer)
+            .map_err(|error| Error::InvalidFlow(format!("a state cannot be sent: {error}")))
+    }
+
+    /// Serialises the state.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; self.bytes as usize];
+        self.write(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Counts the bytes that are written to it.
+struct CountedBytes(u64);
+
+impl Write for CountedBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl TaskRows {
@@ -120,7 +221,7 @@ impl TaskRows {
 
     /// For each state that the stage writes, the state of this task. [`Registry::merge_states`]
     /// merges those of all tasks.
-    pub fn states(&self) -> &BTreeMap<String, Vec<u8>> {
+    pub fn states(&self) -> &BTreeMap<String, SentState> {
         &self.states
     }
 
@@ -197,7 +298,7 @@ impl Registry {
         self.check(flow)?;
         let mut written = States::default();
         let mut rows = self.run_map_task(flow, stage, task, states, limits, &mut written)?;
-        rows.states = self.compact_written(flow, written)?;
+        rows.states = self.sent_states(flow, written)?;
         Ok(rows)
     }
 
@@ -227,7 +328,7 @@ impl Registry {
             done.push(rows);
         }
         if let Some(last) = done.last_mut() {
-            last.states = self.compact_written(flow, written)?;
+            last.states = self.sent_states(flow, written)?;
         }
         Ok(done)
     }
@@ -293,7 +394,7 @@ impl Registry {
         let mut written = States::default();
         let mut rows =
             self.run_one(flow, stage, partition, source, states, limits, &mut written)?;
-        rows.states = self.compact_written(flow, written)?;
+        rows.states = self.sent_states(flow, written)?;
         Ok(rows)
     }
 
@@ -354,23 +455,23 @@ impl Registry {
         })
     }
 
-    /// Serialises the states that tasks have written to, and drops them. Most tasks write to few of
-    /// the states of their stage; the others are left out.
-    fn compact_written(&self, flow: &Flow, written: States) -> Result<BTreeMap<String, Vec<u8>>> {
+    /// Returns the states that tasks have written to. Most tasks write to few of the states of
+    /// their stage; the others are left out.
+    fn sent_states(&self, flow: &Flow, written: States) -> Result<BTreeMap<String, SentState>> {
         let unlimited = MemoryBudget::new(u64::MAX, 1)?;
         let mut sent = BTreeMap::new();
         for (name, leased) in written.0 {
             let Some(spec) = flow.states.get(&name) else {
                 continue;
             };
-            let bytes = compact(&name, leased.state.as_ref())?;
-            drop(leased);
-            let unchanged = bytes.len() <= SMALL && {
+            let state = SentState::new(&name, leased, StateUse::Merge)?;
+            let unchanged = state.size() <= SMALL && {
                 let empty = self.sparse_state(&name, spec, &unlimited)?;
-                bytes == compact(&name, empty.state.as_ref())?
+                let empty = SentState::new(&name, empty, StateUse::Merge)?;
+                state.to_vec()? == empty.to_vec()?
             };
             if !unchanged {
-                sent.insert(name, bytes);
+                sent.insert(name, state);
             }
         }
         Ok(sent)
@@ -388,7 +489,7 @@ impl Registry {
         let Some(saved) = saved else {
             return Ok(self.sparse_state(name, spec, unlimited)?);
         };
-        if !writes && saved.first() == Some(&DENSE) {
+        if !writes && matches!(saved.first(), Some(&DENSE | &VIEW)) {
             let view = self.view_state(spec, saved.slice(1..), unlimited)?;
             if let Some(view) = view {
                 return Ok(view);
@@ -422,15 +523,14 @@ impl Registry {
             .collect()
     }
 
-    /// Merges the states of tasks. The last merge must not compact large states, so that tasks can
-    /// read them where they are.
+    /// Merges the states of tasks. A state that has no view is sent as one to be merged.
     pub fn merge_states(
         &self,
         flow: &Flow,
         name: &str,
         parts: &[&[u8]],
-        compacts: bool,
-    ) -> Result<Vec<u8>> {
+        used_for: StateUse,
+    ) -> Result<SentState> {
         let spec = flow
             .states
             .get(name)
@@ -440,16 +540,11 @@ impl Registry {
             absorb(leased.state.as_ref(), part)
                 .map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
         }
-        if compacts {
-            return compact(name, leased.state.as_ref());
-        }
-        let mut bytes = Vec::with_capacity(1 + self.state_bytes(spec) as usize);
-        bytes.push(DENSE);
-        leased
-            .state
-            .write(&mut bytes)
-            .map_err(|error| Error::io(name.as_ref(), error))?;
-        Ok(bytes)
+        let used_for = match self.has_view(spec) {
+            true => used_for,
+            false => StateUse::Merge,
+        };
+        SentState::new(name, leased, used_for)
     }
 
     /// Writes a table from the rows of all tasks, in the order of stages and tasks. The file has
@@ -469,22 +564,13 @@ impl Registry {
     }
 }
 
-/// Serialises a state for the cluster.
-fn compact(name: &str, state: &dyn AnyState) -> Result<Vec<u8>> {
-    let write = || {
-        let mut writer = CompactWriter::new(vec![COMPACT]);
-        state.write(&mut writer)?;
-        writer.finish()
-    };
-    write().map_err(|error| Error::io(name.as_ref(), error))
-}
-
 /// Merges a state that came from the cluster into another one.
 fn absorb(state: &dyn AnyState, saved: &[u8]) -> std::result::Result<(), StageError> {
     match saved.split_first() {
         None => Ok(()),
         Some((&DENSE, mut bytes)) => state.absorb(&mut bytes),
         Some((&COMPACT, bytes)) => state.absorb(&mut CompactReader::new(bytes)),
+        Some((&VIEW, _)) => Err("a state that can only be read cannot be merged".into()),
         Some(_) => Err("a state of an unknown format".into()),
     }
 }

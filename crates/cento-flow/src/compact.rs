@@ -25,11 +25,16 @@ enum RunKind {
 }
 
 impl RunKind {
+    #[inline(always)]
     fn of(block: &[u8]) -> RunKind {
-        match block.first() {
-            Some(0) if block.iter().all(|&byte| byte == 0) => RunKind::Zeros,
-            Some(&u8::MAX) if block.iter().all(|&byte| byte == u8::MAX) => RunKind::Ones,
-            _ => RunKind::Literal,
+        match <[u8; BLOCK]>::try_from(block).map(u128::from_ne_bytes) {
+            Ok(0) => RunKind::Zeros,
+            Ok(u128::MAX) => RunKind::Ones,
+            Ok(_) => RunKind::Literal,
+            // The end, which is shorter.
+            Err(_) if block.iter().all(|&byte| byte == 0) => RunKind::Zeros,
+            Err(_) if block.iter().all(|&byte| byte == u8::MAX) => RunKind::Ones,
+            Err(_) => RunKind::Literal,
         }
     }
 

@@ -155,7 +155,7 @@ mod wide;
 pub use assemble::TableReport;
 pub use bits::{Bitmap, Counters, SeenFilter};
 pub use budget::{Lease, MemoryBudget};
-pub use cluster::{TaskLimits, TaskRows};
+pub use cluster::{SentState, StateUse, TaskLimits, TaskRows};
 pub use context::Context;
 pub use error::{Error, Result, StageError};
 pub use file_limit::raise_file_limit;

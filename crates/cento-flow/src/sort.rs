@@ -20,6 +20,8 @@ const TINY: usize = 24;
 const DIGIT: u32 = 8;
 /// Bits of the first digit of a partition that fits the second-level cache.
 const FIRST_DIGIT: u32 = 12;
+/// The most bits of the first digit of rows that were filtered before.
+const REPEATED_DIGIT: u32 = 15;
 /// Bytes of such a partition.
 const CACHED: usize = 1 << 20;
 /// The logarithm of the rows among which repeated keys are searched at once. The rows and the
@@ -27,6 +29,11 @@ const CACHED: usize = 1 << 20;
 const FILTERED: u32 = 9;
 /// Slots of the filter of repeated keys per row, at least.
 const SLOTS: usize = 8;
+/// The most rows among which repeated keys are searched before any is moved. The filter fits the
+/// second-level cache.
+const FILTERED_FIRST: usize = 1 << 19;
+/// Slots of that filter per row, at least.
+const FIRST_SLOTS: usize = 4;
 /// The logarithm of the most slots: 1 MiB. Only a key that most rows have makes so large a bucket.
 const MOST_SLOTS: u32 = 22;
 /// Rows after which a sort checks whether it was cancelled: a few milliseconds of work.
@@ -130,11 +137,13 @@ fn gather<R: Row>(pieces: &[&[R]], total: usize) -> Vec<R> {
     gathered
 }
 
-/// Gathers the pieces of one partition and sorts them. Returns `None` if `proceed`, which is called
-/// now and then, returns false.
+/// Gathers the pieces of one partition and sorts them. `has_room` says whether there is memory for
+/// a second copy of the rows. Returns `None` if `proceed`, which is called now and then, returns
+/// false.
 pub(crate) fn gather_sorted<R: Row>(
     pieces: &[&[R]],
     range: Option<Partitioner>,
+    has_room: bool,
     proceed: &dyn Fn() -> bool,
 ) -> Option<Vec<R>> {
     let total = pieces.iter().map(|piece| piece.len()).sum::<usize>();
@@ -147,7 +156,20 @@ pub(crate) fn gather_sorted<R: Row>(
         sorted.sort_unstable_by(order);
         return proceed().then_some(sorted);
     };
-    let digit = if R::ONLY_REPEATED {
+    let filtered: Vec<R>;
+    let (mut pieces, mut total) = (pieces, total);
+    let some;
+    // Rows that are dropped before any is moved are not moved. Among more rows, the filter would
+    // be slower than that.
+    let filters_first = R::ONLY_REPEATED && has_room && total <= FILTERED_FIRST;
+    if filters_first {
+        filtered = repeated(pieces, total, range);
+        (some, total) = ([filtered.as_slice()], filtered.len());
+        pieces = &some;
+    }
+    let digit = if filters_first {
+        (total.max(16).ilog2() - 1).min(REPEATED_DIGIT)
+    } else if R::ONLY_REPEATED {
         (total.max(16).ilog2().saturating_sub(FILTERED)).clamp(1, DIGIT)
     } else if total * size_of::<R>() <= CACHED {
         // A few rows in each bucket, so that most buckets are sorted at once.
@@ -175,7 +197,7 @@ pub(crate) fn gather_sorted<R: Row>(
     let mut sorter = Sorter {
         range,
         scratch: Vec::new(),
-        slots: Vec::new(),
+        filter: RepeatFilter::default(),
         until_check: CHECK_INTERVAL,
         proceed,
     };
@@ -183,7 +205,7 @@ pub(crate) fn gather_sorted<R: Row>(
     for end in ends {
         // Rows of this bucket move to the place of those that were dropped before it.
         let bucket = sorted.get_mut(kept..end)?;
-        let rows = match R::ONLY_REPEATED {
+        let rows = match R::ONLY_REPEATED && !filters_first {
             true => sorter.retain_repeated(bucket, begin - kept, digit),
             false => end - begin,
         };
@@ -193,6 +215,70 @@ pub(crate) fn gather_sorted<R: Row>(
     }
     sorted.truncate(kept);
     Some(sorted)
+}
+
+/// Returns the rows whose keys may be repeated, and some others.
+fn repeated<R: Row>(pieces: &[&[R]], total: usize, range: Partitioner) -> Vec<R> {
+    let slots = (total * FIRST_SLOTS).max(64).next_power_of_two();
+    let mut filter = RepeatFilter::default();
+    filter.reset(slots.trailing_zeros());
+    for row in pieces.iter().copied().flatten() {
+        filter.note(range.local(row));
+    }
+    let mut kept = Vec::with_capacity(total / 2);
+    for piece in pieces {
+        // Every row is written, because a branch would be unpredictable.
+        let begin = kept.len();
+        kept.extend_from_slice(piece);
+        let mut end = begin;
+        for row in *piece {
+            if let Some(slot) = kept.get_mut(end) {
+                *slot = *row;
+            }
+            end += usize::from(filter.is_repeated(range.local(row)));
+        }
+        kept.truncate(end);
+    }
+    kept
+}
+
+/// For each slot one bit that a key occurred, and one that a key occurred again.
+#[derive(Default)]
+struct RepeatFilter {
+    words: Vec<u64>,
+    shift: u32,
+}
+
+impl RepeatFilter {
+    /// Clears the filter. It has 2 to the power of `bits` slots, at least 32.
+    fn reset(&mut self, bits: u32) {
+        self.shift = 64 - bits;
+        self.words.clear();
+        self.words.resize(1 << bits >> 5, 0);
+    }
+
+    /// The word and the bit of the slot of a fraction: its highest bits.
+    #[inline(always)]
+    fn place(&self, fraction: u64) -> (usize, u64) {
+        let slot = fraction >> self.shift;
+        ((slot / 32) as usize, slot % 32 * 2)
+    }
+
+    #[inline(always)]
+    fn note(&mut self, fraction: u64) {
+        let (word, bit) = self.place(fraction);
+        if let Some(word) = self.words.get_mut(word) {
+            *word |= 1 << bit | (*word >> bit & 1) << (bit + 1);
+        }
+    }
+
+    #[inline(always)]
+    fn is_repeated(&self, fraction: u64) -> bool {
+        let (word, bit) = self.place(fraction);
+        self.words
+            .get(word)
+            .is_some_and(|word| word >> bit >> 1 & 1 == 1)
+    }
 }
 
 /// Whether the order of two rows is right.
@@ -217,9 +303,7 @@ fn digit_for(rows: usize) -> u32 {
 struct Sorter<'a, R> {
     range: Partitioner,
     scratch: Vec<R>,
-    /// The filter of repeated keys: for each slot one bit that a key occurred, and one that a key
-    /// occurred again.
-    slots: Vec<u64>,
+    filter: RepeatFilter,
     until_check: usize,
     proceed: &'a dyn Fn() -> bool,
 }
@@ -231,27 +315,19 @@ impl<R: Row> Sorter<'_, R> {
         let count = (rows.len() - first).max(8);
         let bits = (count * SLOTS).next_power_of_two().trailing_zeros();
         let bits = bits.min(MOST_SLOTS);
-        let (range, shift) = (self.range, 64 - bits);
-        let place = |row: &R| {
-            let slot = range.local(row) << known >> shift;
-            ((slot / 32) as usize, slot % 32 * 2)
-        };
-        self.slots.clear();
-        self.slots.resize(1 << bits >> 5, 0);
+        let range = self.range;
+        let fraction = |row: &R| range.local(row) << known;
+        self.filter.reset(bits);
         for row in rows.iter().skip(first) {
-            let (word, bit) = place(row);
-            if let Some(word) = self.slots.get_mut(word) {
-                *word |= 1 << bit | (*word >> bit & 1) << (bit + 1);
-            }
+            self.filter.note(fraction(row));
         }
         let mut kept = 0;
         for at in first..rows.len() {
             let Some(&row) = rows.get(at) else { break };
-            let (word, bit) = place(&row);
             // Every row is written, because a branch would be unpredictable.
-            if let (Some(word), Some(slot)) = (self.slots.get(word), rows.get_mut(kept)) {
+            if let Some(slot) = rows.get_mut(kept) {
                 *slot = row;
-                kept += (word >> bit >> 1 & 1) as usize;
+                kept += usize::from(self.filter.is_repeated(fraction(&row)));
             }
         }
         kept
@@ -419,7 +495,7 @@ mod tests {
                 let (left, right) = mine.split_at(cut.min(mine.len()));
                 let mut expected = mine.clone();
                 expected.sort_by(order);
-                let sorted = gather_sorted(&[left, right], outer.within(partition, 1), &|| true);
+                let sorted = gather_sorted(&[left, right], outer.within(partition, 1), true, &|| true);
                 prop_assert_eq!(sorted, Some(expected));
             }
         }
@@ -450,14 +526,18 @@ mod tests {
             let mut rows: Vec<Repeated> = rows.into_iter().map(Repeated).collect();
             let (left, right) = rows.split_at(cut.min(rows.len()));
             let range = Partitioner::new(64, 1).within(0, 1);
-            let sorted = gather_sorted(&[left, right], range, &|| true).unwrap();
+            let both = [true, false].map(|has_room| {
+                gather_sorted(&[left, right], range, has_room, &|| true).unwrap()
+            });
             rows.sort_by(order);
             let repeated = |groups: &[Repeated]| -> Vec<Repeated> {
                 let groups = groups.chunk_by(|one, next| one.key() == next.key());
                 groups.filter(|group| group.len() > 1).flatten().copied().collect()
             };
-            prop_assert!(sorted.iter().is_sorted_by(in_order));
-            prop_assert_eq!(repeated(&sorted), repeated(&rows));
+            for sorted in both {
+                prop_assert!(sorted.iter().is_sorted_by(in_order));
+                prop_assert_eq!(repeated(&sorted), repeated(&rows));
+            }
         }
     }
 
@@ -471,8 +551,10 @@ mod tests {
             .map(Repeated)
             .collect();
         let range = Partitioner::new(64, 1).within(0, 1);
-        let sorted = gather_sorted(&[&rows], range, &|| true).unwrap();
-        assert!(sorted.len() < rows.len() / 3, "{}", sorted.len());
+        for has_room in [true, false] {
+            let sorted = gather_sorted(&[&rows], range, has_room, &|| true).unwrap();
+            assert!(sorted.len() < rows.len() / 3, "{}", sorted.len());
+        }
     }
 
     #[test]
@@ -484,6 +566,6 @@ mod tests {
             })
             .collect();
         let range = Partitioner::new(64, 1).within(0, 1);
-        assert!(gather_sorted(&[&rows], range, &|| false).is_none());
+        assert!(gather_sorted(&[&rows], range, true, &|| false).is_none());
     }
 }

@@ -28,7 +28,8 @@ pub trait State: Any + Send + Sync + Sized {
     fn create(parameters: &Value) -> std::result::Result<Self, StageError>;
     /// Returns the size of a state with these parameters in bytes of memory.
     fn weight(parameters: &Value) -> u64;
-    /// Merges another state of the same parameters, as [`State::write`] has written it.
+    /// Merges another state of the same parameters, as [`State::write`] has written it. Nobody else
+    /// writes to the state meanwhile.
     fn absorb(&self, other: &mut dyn Read) -> std::result::Result<(), StageError>;
     /// Serialises the state for [`State::absorb`].
     fn write(&self, output: &mut dyn Write) -> std::io::Result<()>;
@@ -42,11 +43,17 @@ pub trait State: Any + Send + Sync + Sized {
     /// Whether there is a [`State::view`].
     const HAS_VIEW: bool = false;
 
-    /// Returns a state that reads the bytes that [`State::write`] has written, where they are. It
-    /// cannot be written to. None if there is no view, or if the bytes are not those of a state of
-    /// these parameters.
+    /// Returns a state that reads the bytes that [`State::write`] or [`State::write_view`] has
+    /// written, where they are. It cannot be written to. None if there is no view, or if the bytes
+    /// are not those of a state of these parameters.
     fn view(_parameters: &Value, _bytes: Bytes) -> Option<Self> {
         None
+    }
+
+    /// Serialises what a [`State::view`] reads, which may be less than what [`State::absorb`]
+    /// needs.
+    fn write_view(&self, output: &mut dyn Write) -> std::io::Result<()> {
+        self.write(output)
     }
 }
 
@@ -54,6 +61,7 @@ pub trait State: Any + Send + Sync + Sized {
 pub(crate) trait AnyState: Any + Send + Sync {
     fn absorb(&self, other: &mut dyn Read) -> std::result::Result<(), StageError>;
     fn write(&self, output: &mut dyn Write) -> std::io::Result<()>;
+    fn write_view(&self, output: &mut dyn Write) -> std::io::Result<()>;
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -64,6 +72,10 @@ impl<S: State> AnyState for S {
 
     fn write(&self, output: &mut dyn Write) -> std::io::Result<()> {
         State::write(self, output)
+    }
+
+    fn write_view(&self, output: &mut dyn Write) -> std::io::Result<()> {
+        State::write_view(self, output)
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

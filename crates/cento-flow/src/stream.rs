@@ -261,10 +261,15 @@ impl<'a, R: Row> SortedStream<'a, R> {
             }
         }
         let pieces: Vec<&[R]> = loaded.iter().map(AsRef::as_ref).collect();
-        let progress = &self.unsorted.resources.progress;
-        let sorted = gather_sorted(&pieces, key_range.range, &|| !progress.is_stopped());
-        let sorted = sorted.ok_or(Error::Cancelled)?;
         let rows: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let resources = self.unsorted.resources;
+        let progress = &resources.progress;
+        // As loaded from files, as filtered, and as sorted; and the filter.
+        let has_room = (rows * size_of::<R>()) as u64 <= resources.shares.sort / 4;
+        let sorted = gather_sorted(&pieces, key_range.range, has_room, &|| {
+            !progress.is_stopped()
+        });
+        let sorted = sorted.ok_or(Error::Cancelled)?;
         self.dropped += (rows - sorted.len()) as u64;
         Ok(sorted)
     }

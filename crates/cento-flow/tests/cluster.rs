@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use cento_flow::{
-    Flow, Progress, Registry, Shuffle, Stage, StageInput, Step, TaskLimits, TaskRows,
+    Flow, Progress, Registry, Shuffle, Stage, StageInput, StateUse, Step, TaskLimits, TaskRows,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -42,7 +42,8 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     let mut shuffles: BTreeMap<String, Vec<Vec<Vec<u8>>>> = BTreeMap::new();
     let mut tables: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
     let mut states: BTreeMap<String, Bytes> = BTreeMap::new();
-    for stage in flow.steps.iter().flat_map(Step::stages) {
+    let stages: Vec<&Stage> = flow.steps.iter().flat_map(Step::stages).collect();
+    for (position, stage) in stages.iter().enumerate() {
         let name = &stage.name;
         let outputs: Vec<TaskRows> = match &stage.input {
             StageInput::Tasks(tasks) => {
@@ -97,19 +98,29 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
                 }
             }
             for (name, bytes) in output.states() {
-                written.entry(name.clone()).or_default().push(bytes.clone());
+                let bytes = bytes.to_vec().unwrap();
+                written.entry(name.clone()).or_default().push(bytes);
             }
         }
+        let merge = |name: &str, parts: &[&[u8]], used_for| {
+            let merged = registry.merge_states(&flow, name, parts, used_for);
+            merged.unwrap().to_vec().unwrap()
+        };
         for (name, parts) in written {
             let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
             // By a tree; later stages also add to the states of earlier ones.
             let compact: Vec<Vec<u8>> = parts
                 .chunks(2)
-                .map(|some| registry.merge_states(&flow, &name, some, true).unwrap())
+                .map(|some| merge(&name, some, StateUse::Merge))
                 .collect();
             let parts = compact.iter().map(Vec::as_slice);
             let parts: Vec<&[u8]> = parts.chain(states.get(&name).map(AsRef::as_ref)).collect();
-            let merged = registry.merge_states(&flow, &name, &parts, false).unwrap();
+            let later = stages.get(position + 1..).unwrap_or_default();
+            let used_for = match later.iter().any(|stage| stage.writes.contains(&name)) {
+                true => StateUse::ReadAndMerge,
+                false => StateUse::Read,
+            };
+            let merged = merge(&name, &parts, used_for);
             states.insert(name.clone(), Bytes::from(merged));
         }
     }

@@ -72,7 +72,7 @@ impl EvidenceEntry {
     /// Renders the entry as a `<section>` element.
     pub fn html(&self) -> String {
         let mut out = format!(
-            "<section id=\"page-{0}\">\n<h2>Page {0}</h2>\n<div class=\"sides\">\n",
+            "<section id=\"page-{0}\">\n<h2>Match {0}</h2>\n<div class=\"sides\">\n",
             number(self.number)
         );
         for (heading, facts) in [

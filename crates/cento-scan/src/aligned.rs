@@ -91,7 +91,7 @@ pub(crate) fn longest_passage(
     };
     Ok(Some(Comparison {
         about: format!(
-            "{about} The longest of {}{part}: {}, {} identical. {}",
+            "{about} The longest of {}{part}: {}, {} of words in common. {}",
             counted(passages.len() as u64, "shared passage", "shared passages"),
             counted(passage.words as u64, "word", "words"),
             percent(passage.identical),

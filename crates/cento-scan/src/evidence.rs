@@ -7,10 +7,11 @@
 //!
 //! Only the counts of sites, and the passages of one page with one original, are in memory.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento_find::detect::{COPIED_PASSAGES_TABLE, CopiedPassageRow};
-use cento_find::precedence::precise_date;
+use cento_find::precedence::stated_date;
 use cento_find::{Findings, Result};
 use cento_report::format::{counted, number, percent, plural, size};
 use cento_report::{EvidenceEntry, EvidenceHead};
@@ -130,10 +131,9 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     };
     let optional =
         |value: &Option<String>| value.clone().unwrap_or_else(|| "not stated".to_owned());
-    // As precisely as the page stated it, which may be a year.
     let published = |date: &Option<String>| {
-        let date = date.as_deref().map(precise_date);
-        date.unwrap_or("not stated").to_owned()
+        let date = date.as_deref().map(stated_date);
+        date.map_or_else(|| "not stated".to_owned(), Cow::into_owned)
     };
     let digest = |digest: &Option<String>| match digest {
         Some(hexadecimal) => format!("{hexadecimal} ({})", warc_digest(hexadecimal)),
@@ -188,8 +188,8 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
         .filter_map(|row| {
             let mut passage = comparison(row, LONGEST)?;
             passage.about = format!(
-                "{}, {}, {} identical; bytes {} to {} of the text of the page, {} to {} of the \
-                 reference text.",
+                "{}, {}, {} of words in common; bytes {} to {} of the text of the page, {} to {} of \
+                 the reference text.",
                 row.kind.as_deref().unwrap_or_default(),
                 counted(row.words.unwrap_or(0).into(), "word", "words"),
                 percent(row.identical.unwrap_or(0.0)),

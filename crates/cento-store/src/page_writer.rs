@@ -262,15 +262,17 @@ impl<'run> Worker<'run> {
     fn extract(&mut self, page: &Page, url: &PageUrl, time: &TimeLimit) -> PageAttributes {
         let mut attributes = PageAttributes {
             title: page.title.clone(),
-            published: page.published.as_deref().and_then(date::parse),
+            published: page.published.as_deref().and_then(date::parse_published),
             language: page.language.clone(),
             ..PageAttributes::default()
         };
         if let Some(extract) = self.texts.select(page, time) {
             attributes.title = attributes.title.or_else(|| extract.title.clone());
-            attributes.published = attributes
-                .published
-                .or_else(|| extract.published.as_deref().and_then(date::parse_of_page));
+            attributes.published = attributes.published.or_else(|| {
+                extract
+                    .published_of(&page.url)
+                    .and_then(date::parse_of_page)
+            });
             attributes.language = attributes.language.or_else(|| extract.language.clone());
             let own = url.domain(self.parameters.private_suffixes);
             let base = extract.base.as_deref();

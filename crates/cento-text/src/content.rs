@@ -9,7 +9,7 @@
 //!   stretch of text with the fewest tags.
 //! - [`Selection::Main`] scores each block with a fitted model, and the [`PageType`] decides how
 //!   many blocks are content: one article, all posts of a thread, all cards of a listing. On 251
-//!   pages of seven types that a model did not see, its mean F1 is 0.784; docs/BENCHMARKS.md has
+//!   pages of seven types that a model did not see, its mean F1 is 0.789; docs/BENCHMARKS.md has
 //!   all results. [`explain`] says why each block is kept or removed.
 //!
 //! ```

@@ -16,9 +16,13 @@
 //! | with dots, or unambiguous slashes | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
 //! Missing parts have the smallest value: a date without a time is midnight, a month is its first
-//! day, a year its first. [`latest`] is the other end of what such a date may mean. A time without
-//! a zone is UTC. Years from 1 to 9999 are accepted, except for the first moment of the year 1,
-//! which programs write for a missing date.
+//! day, a year its first. [`latest`] is the other end of what such a date may mean. Years from 1 to
+//! 9999 are accepted, except for the first moment of the year 1, which programs write for a missing
+//! date.
+//!
+//! A time without a zone is UTC: archives and crawlers write times so. Publication dates are local
+//! times, and nobody knows of which place. So [`parse_published`] reads such a time as its day, and
+//! [`is_before`] compares publication dates such that no zone could change the answer.
 
 mod cursor;
 mod zone;
@@ -33,6 +37,12 @@ const YEAR_1000: i64 = -30_610_224_000_000;
 /// The first moment of the year 1, which programs write for a missing date.
 const MISSING: i64 = -62_135_596_800_000;
 
+/// The end of the year 2100.
+const YEAR_2101: i64 = 4_133_980_800_000;
+/// Where a day begins first, and where last: in UTC+14 and in UTC-12.
+const ZONE_AHEAD: i64 = 14 * 3_600_000;
+const ZONE_BEHIND: i64 = 12 * 3_600_000;
+
 /// The maximum length of a date.
 const LONGEST: usize = 100;
 
@@ -46,6 +56,26 @@ const LONGEST: usize = 100;
 /// assert_eq!(parse("03/05/2024"), None); // in March or in May
 /// ```
 pub fn parse(text: &str) -> Option<i64> {
+    read(text).map(|date| date.millis)
+}
+
+/// Parses a publication date. It is a moment only if it has a time and a zone: otherwise it is a
+/// day, a month or a year, given by its first moment in UTC. Dates after the year 2100 are mistakes
+/// or mean "never".
+///
+/// ```
+/// use cento_text::date::{parse, parse_published};
+///
+/// assert_eq!(parse_published("2024-03-05T10:30:00Z"), parse("2024-03-05T10:30:00Z"));
+/// assert_eq!(parse_published("2024-03-05T10:30:00"), parse("2024-03-05"));
+/// assert_eq!(parse_published("2999-12-31"), None);
+/// ```
+pub fn parse_published(text: &str) -> Option<i64> {
+    let published = read(text).map(|date| date.day.unwrap_or(date.millis));
+    published.filter(|&millis| millis < YEAR_2101)
+}
+
+fn read(text: &str) -> Option<ReadDate> {
     let text = text.trim();
     if text.is_empty() || text.len() > LONGEST || !text.is_ascii() {
         return None;
@@ -59,14 +89,14 @@ pub fn parse(text: &str) -> Option<i64> {
         .or_else(|| in_words(text))
 }
 
-/// Parses a date that an HTML page states. Years below 1000 are mistakes there, such as
-/// `0024-03-05`, and the page would be called older than all others; in a table of old books they
-/// are meant.
+/// Parses a publication date that an HTML page states, as [`parse_published`] does. Years below
+/// 1000 are mistakes there, such as `0024-03-05`, and the page would be called older than all
+/// others; in a table of old books they are meant.
 pub fn parse_of_page(text: &str) -> Option<i64> {
-    parse(text).filter(|&millis| millis >= YEAR_1000)
+    parse_published(text).filter(|&millis| millis >= YEAR_1000)
 }
 
-/// Returns the last millisecond that a date may mean, given what [`parse`] made of it.
+/// Returns the last millisecond that a date may mean in UTC, given what [`parse`] made of it.
 ///
 /// A page that states `2024-03-05` was published at any time of that day, and one that states only
 /// a year at any time of that year. Milliseconds do not tell `2024` from `2024-01-01`, so a date
@@ -104,6 +134,48 @@ pub fn latest(millis: i64) -> i64 {
         .saturating_add(DAY - 1)
 }
 
+/// Whether a date may be a whole day, month or year, because it is the first moment of one.
+pub fn is_calendar(millis: i64) -> bool {
+    millis.rem_euclid(DAY) == 0
+}
+
+/// Returns the first millisecond that a publication date may mean: a day begins earliest in UTC+14.
+pub fn earliest(millis: i64) -> i64 {
+    match is_calendar(millis) {
+        true => millis.saturating_sub(ZONE_AHEAD),
+        false => millis,
+    }
+}
+
+/// Whether a publication date is before another one.
+///
+/// Two days, months or years are compared as they are stated: `2020-05-05` is before `2020-05-06`,
+/// wherever that is. A day is before a moment only if it is over in all time zones, and after it
+/// only if it has begun in none.
+///
+/// ```
+/// use cento_text::date::{is_before, parse_published};
+///
+/// let compare = |one, other| {
+///     let [one, other] = [one, other].map(|text| parse_published(text).unwrap());
+///     (is_before(one, other), is_before(other, one))
+/// };
+/// assert_eq!(compare("2020-05-05", "2020-05-06"), (true, false));
+/// // In Tokyo, that day had begun.
+/// assert_eq!(compare("2020-05-05T20:00Z", "2020-05-06"), (false, false));
+/// assert_eq!(compare("2020-05-05T09:00Z", "2020-05-06"), (true, false));
+/// // In Honolulu, that day had not ended.
+/// assert_eq!(compare("2020-05-05", "2020-05-06T08:00Z"), (false, false));
+/// assert_eq!(compare("2020-05-05", "2020-05-06T12:00Z"), (true, false));
+/// ```
+pub fn is_before(one: i64, other: i64) -> bool {
+    match (is_calendar(one), is_calendar(other)) {
+        (true, false) => latest(one).saturating_add(ZONE_BEHIND) < other,
+        (false, true) => one < earliest(other),
+        _ => latest(one) < other,
+    }
+}
+
 /// Formats milliseconds since 1970 by RFC 3339, in UTC, with as many fractional digits as needed.
 ///
 /// ```
@@ -118,6 +190,21 @@ pub fn render(millis: i64) -> String {
         .map_or_else(|_| millis.to_string(), |moment| moment.to_string())
 }
 
+/// What a text says about a moment.
+#[derive(Clone, Copy, Debug)]
+struct ReadDate {
+    /// The moment, in milliseconds since 1970; UTC if there is no zone.
+    millis: i64,
+    /// The first moment of the day, month or year in UTC, unless there are both a time and a zone.
+    day: Option<i64>,
+}
+
+impl ReadDate {
+    fn moment(millis: i64) -> Self {
+        ReadDate { millis, day: None }
+    }
+}
+
 /// The fields of a date and time.
 #[derive(Clone, Copy, Debug, Default)]
 struct DateFields {
@@ -130,6 +217,9 @@ struct DateFields {
     millis: u32,
     /// The offset of local time from UTC, in seconds.
     offset: i64,
+    /// Whether a time and a zone are stated.
+    timed: bool,
+    zoned: bool,
 }
 
 impl DateFields {
@@ -140,6 +230,17 @@ impl DateFields {
             day,
             ..DateFields::default()
         }
+    }
+
+    /// Converts to a moment, and to a day if that is all that is known.
+    fn finish(self) -> Option<ReadDate> {
+        let millis = self.millis()?;
+        let day = DateFields::date(self.year, self.month, self.day);
+        let day = match self.timed && self.zoned {
+            true => None,
+            false => day.millis(),
+        };
+        Some(ReadDate { millis, day })
     }
 
     /// Converts to milliseconds since 1970; `None` if there is no such day or time.
@@ -170,13 +271,19 @@ impl DateFields {
 }
 
 /// Digits only: their number determines the format.
-fn digits(text: &str) -> Option<i64> {
+fn digits(text: &str) -> Option<ReadDate> {
     let number = |begin: usize, end: usize| -> Option<u32> { text.get(begin..end)?.parse().ok() };
     let mut moment = DateFields::date(number(0, 4)?, 1, 1);
     match text.len() {
-        4 => return moment.millis(),
-        9 | 10 => return text.parse::<i64>().ok()?.checked_mul(1000),
-        13 => return text.parse().ok(),
+        4 => return moment.finish(),
+        9 | 10 => {
+            return text
+                .parse::<i64>()
+                .ok()?
+                .checked_mul(1000)
+                .map(ReadDate::moment);
+        }
+        13 => return text.parse().ok().map(ReadDate::moment),
         // With this many digits, a year below 1000 is another format, such as day, month and year.
         6 | 8 | 12 | 14 | 17 if moment.year >= 1000 => {}
         _ => return None,
@@ -187,11 +294,11 @@ fn digits(text: &str) -> Option<i64> {
     moment.minute = number(10, 12).unwrap_or(0);
     moment.second = number(12, 14).unwrap_or(0);
     moment.millis = number(14, 17).unwrap_or(0);
-    moment.millis()
+    moment.finish()
 }
 
 /// Seconds since 1970 with a fraction.
-fn since_1970(text: &str) -> Option<i64> {
+fn since_1970(text: &str) -> Option<ReadDate> {
     let (whole, fraction) = text.split_once('.')?;
     if !matches!(whole.len(), 9 | 10) {
         return None;
@@ -199,11 +306,11 @@ fn since_1970(text: &str) -> Option<i64> {
     let mut cursor = DateCursor::new(fraction);
     let millis = cursor.fraction()?;
     let whole: i64 = whole.parse().ok()?;
-    (cursor.is_done() && whole >= 0).then_some(whole * 1000 + i64::from(millis))
+    (cursor.is_done() && whole >= 0).then_some(ReadDate::moment(whole * 1000 + i64::from(millis)))
 }
 
 /// Year, month and optionally day and time: ISO 8601 and similar formats.
-fn year_first(text: &str) -> Option<i64> {
+fn year_first(text: &str) -> Option<ReadDate> {
     let mut cursor = DateCursor::new(text);
     let mut moment = DateFields::date(cursor.number(4, 4)?, 1, 1);
     if let Some(separator) = cursor.take_any(b"-/.") {
@@ -222,7 +329,7 @@ fn year_first(text: &str) -> Option<i64> {
 }
 
 /// Day, month and year as numbers.
-fn day_first(text: &str) -> Option<i64> {
+fn day_first(text: &str) -> Option<ReadDate> {
     let mut cursor = DateCursor::new(text);
     let first = cursor.number(1, 2)?;
     let separator = cursor.take_any(b"./")?;
@@ -239,21 +346,22 @@ fn day_first(text: &str) -> Option<i64> {
 }
 
 /// Parses the optional time and zone after a date.
-fn finish(mut cursor: DateCursor<'_>, mut moment: DateFields) -> Option<i64> {
+fn finish(mut cursor: DateCursor<'_>, mut moment: DateFields) -> Option<ReadDate> {
     let marked = cursor.take_any(b"Tt_").is_some();
     let spaced = cursor.take_spaces();
     let comma = cursor.take(b',');
     if (marked || spaced || comma) && !cursor.is_done() {
         cursor.take_spaces();
         cursor.time(&mut moment)?;
+        moment.timed = true;
     }
-    moment.offset = zone::offset(&mut cursor)?;
-    cursor.is_done().then_some(moment)?.millis()
+    zone::read(&mut cursor, &mut moment)?;
+    cursor.is_done().then_some(moment)?.finish()
 }
 
 /// A date with the name of the month. Every word must be part of a date, and each part must occur
 /// only once.
-fn in_words(text: &str) -> Option<i64> {
+fn in_words(text: &str) -> Option<ReadDate> {
     let mut cursor = DateCursor::new(text);
     let (mut year, mut month, mut day) = (None, None, None);
     let mut moment = DateFields::default();
@@ -276,13 +384,13 @@ fn in_words(text: &str) -> Option<i64> {
                 if !timed || std::mem::replace(&mut zoned, true) {
                     return None;
                 }
-                moment.offset = zone::offset(&mut cursor)?;
+                zone::read(&mut cursor, &mut moment)?;
             }
             continue;
         }
         if timed && !zoned && matches!(cursor.peek(), Some(b'+' | b'-')) {
             zoned = true;
-            moment.offset = zone::offset(&mut cursor)?;
+            zone::read(&mut cursor, &mut moment)?;
             continue;
         }
         let (number, length) = cursor.digits()?;
@@ -311,7 +419,8 @@ fn in_words(text: &str) -> Option<i64> {
     moment.year = year?;
     moment.month = month?;
     moment.day = day.unwrap_or(1);
-    moment.millis()
+    moment.timed = timed;
+    moment.finish()
 }
 
 fn month_number(word: &str) -> Option<u32> {

@@ -20,8 +20,11 @@
 //! assert!(page.links().eq(["/koenig"]));
 //! ```
 
+mod entities;
 mod extract;
+mod json_ld;
 mod metadata;
+mod microdata;
 pub mod outline;
 mod reference;
 mod scan;

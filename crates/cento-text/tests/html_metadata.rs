@@ -53,8 +53,8 @@ fn each_source_of_the_date_is_read() {
         "<meta name=datePublished content=2021-05-04T10:00Z>",
         "<time itemprop='datePublished dateModified' datetime=2021-05-04T10:00Z>May</time>",
         "<span itemprop=datePublished content=2021-05-04T10:00Z>May</span>",
-        "<script type='application/ld+json'>{\"@type\": \"X\", \"datePublished\" : \"2021-05-04T10:00Z\"}</script>",
-        "<script type='application/ld+json'>{\"datePublished\":null,\"datePublished\":\"2021\\u002d05\\-04T10:00Z\"</script>",
+        "<script type='application/ld+json'>{\"@type\": \"http://schema.org/BlogPosting\", \"datePublished\" : \"2021-05-04T10:00Z\"}</script>",
+        "<script type='application/ld+json'>{\"@type\":\"WebPage\",\"datePublished\":null,\"datePublished\":\"2021\\u002d05\\-04T10:00Z\"</script>",
         "<meta name=DC.date.issued content=2021-05-04T10:00Z>",
         "<meta name=citation_publication_date content=2021-05-04T10:00Z>",
         "<meta name=pubdate content=2021-05-04T10:00Z>",
@@ -76,7 +76,7 @@ fn the_most_reliable_source_of_the_date_is_used() {
         "<time pubdate datetime=6>",
         "<meta name=date content=5>",
         "<meta name=pubdate content=4>",
-        "<script type=application/ld+json>{\"datePublished\":\"3\"}</script>",
+        "<script type=application/ld+json>{\"@type\":\"Article\",\"datePublished\":\"3\"}</script>",
         "<meta itemprop=datePublished content=2>",
         "<meta property=article:published_time content=1>",
     ];
@@ -106,9 +106,9 @@ fn text_that_is_not_a_date_is_ignored() {
         "<meta name=date content=yesterday>",
         "<meta name=date content=''>",
         "<meta name=date>",
-        "<script>{\"datePublished\":\"2021\"}</script>",
-        "<script type=application/ld+json>{\"datePublished\":2021}</script>",
-        "<script type=application/ld+json>{\"datePublished\":\"2021",
+        "<script>{\"@type\":\"Article\",\"datePublished\":\"2021\"}</script>",
+        "<script type=application/ld+json>{\"@type\":\"Article\",\"datePublished\":2021}</script>",
+        "<script type=application/ld+json>{\"@type\":\"Article\",\"datePublished\":\"2021",
         "words<noscript><meta name=date content=2021></noscript>",
         "<p>\"datePublished\":\"2021\"",
     ] {
@@ -118,6 +118,164 @@ fn text_that_is_not_a_date_is_ignored() {
         published(&format!("<meta name=date content={}>", "1".repeat(65))),
         None
     );
+}
+
+/// A page with a script of JSON-LD.
+fn described(json: &str) -> String {
+    format!("<script type=application/ld+json>{json}</script>")
+}
+
+#[test]
+fn dates_of_other_things_in_json_ld_are_not_the_page_s() {
+    for json in [
+        r#"{"@type":"Review","itemReviewed":{"@type":"Book","datePublished":"1999"}}"#,
+        r#"{"@type":"Article","comment":[{"@type":"Comment","datePublished":"2008"}]}"#,
+        r#"{"@type":"ItemList","itemListElement":[{"@type":"NewsArticle","datePublished":"2010"}]}"#,
+        r#"{"@type":"ItemList","itemListElement":[{"@type":"ListItem","item":{"@type":"Article","datePublished":"2010"}}]}"#,
+        r#"{"@type":"Article","isBasedOn":{"@type":"Article","datePublished":"2001"}}"#,
+        r#"{"@type":"Article","mentions":[{"@type":"Article","datePublished":"2001"}]}"#,
+        r#"{"@type":"Article","isBasedOn":[[{"@type":"Article","datePublished":"2001"}]]}"#,
+        r#"{"@type":"Article","isBasedOn":{"mainEntity":{"@type":"Article","datePublished":"2001"}}}"#,
+        r#"{"@type":"Product","review":{"@type":"Review","datePublished":"2006"}}"#,
+        r#"{"@type":"VideoObject","datePublished":"2009"}"#,
+        r#"{"@type":"Book","datePublished":"1813"}"#,
+        r#"{"@type":"JobPosting","datePublished":"2009"}"#,
+        r#"{"@graph":[{"@type":"Comment","datePublished":"2009"}]}"#,
+        r#"{"datePublished":"2009"}"#,
+    ] {
+        assert_eq!(published(&described(json)), None, "{json}");
+    }
+    for json in [
+        r#"{"mentions":{"@type":"Article","datePublished":"1990"},"datePublished":"2020","@type":"NewsArticle"}"#,
+        r#"{"@type":["Thing","Article"],"author":[{"@type":"Person"}],"datePublished":"2020"}"#,
+        r#"[{"@type":"BreadcrumbList"},{"@type":"Article","datePublished":"2020"}]"#,
+        r#"{"@graph":[{"@type":"WebSite"},{"@type":"WebPage"},{"@type":"Article","datePublished":"2020"}]}"#,
+        r#"{"@type":"WebPage","mainEntity":{"@type":"Article","datePublished":"2020"}}"#,
+        r#"{"@type":"Article","mainEntityOfPage":{"@type":"WebPage","datePublished":"2020"}}"#,
+        r#"{"@type":"WebPage","hasPart":{"@type":"Article","datePublished":"2001"},"datePublished":"2020"}"#,
+        "<!-- //<![CDATA[\n{\"@type\":\"Article\",\"datePublished\":\"2020\"}\n//]]> -->",
+    ] {
+        assert_eq!(
+            published(&described(json)).as_deref(),
+            Some("2020"),
+            "{json}"
+        );
+    }
+}
+
+#[test]
+fn of_several_articles_the_one_that_names_the_page_states_its_date() {
+    let own = r#"{"@type":"Article","datePublished":"2020-02-03","mainEntityOfPage":{"@id":"https://www.a.example/own/"}}"#;
+    let other =
+        r#"{"@type":"Article","datePublished":"2007-02-03","url":"https:\/\/a.example\/other"}"#;
+    let undated = r#"{"@type":"Article","@id":"https://a.example/undated#article"}"#;
+    let page = described(&format!("[{other},{own},{undated}]"));
+    let of = |html: &str, url: &str| extract(html).published_of(url).map(str::to_owned);
+    assert_eq!(published(&page), None);
+    assert_eq!(
+        of(&page, "https://a.example/own").as_deref(),
+        Some("2020-02-03")
+    );
+    assert_eq!(
+        of(&page, "http://a.example/other#top").as_deref(),
+        Some("2007-02-03")
+    );
+    assert_eq!(of(&page, "https://a.example/undated"), None);
+    assert_eq!(of(&page, "https://a.example/"), None);
+    for address in [
+        "<link rel=canonical href=https://a.example/own>",
+        "<meta property=og:url content=https://a.example/own>",
+    ] {
+        let page = format!("{page}{address}");
+        assert_eq!(published(&page).as_deref(), Some("2020-02-03"));
+    }
+    // They agree: the page is described twice, once without the time.
+    let twice = described(
+        r#"[{"@type":"Article","datePublished":"2020-02-03T23:30:00-05:00"},{"@type":"WebPage","datePublished":"2020-02-03"}]"#,
+    );
+    assert_eq!(published(&twice).as_deref(), Some("2020-02-03"));
+    let one_is_undated =
+        described(r#"[{"@type":"Article","datePublished":"2020"},{"@type":"Article"}]"#);
+    assert_eq!(published(&one_is_undated), None);
+    // Other data decide where JSON-LD does not.
+    let vague = format!("{page}<meta name=date content=2019>");
+    assert_eq!(published(&vague).as_deref(), Some("2019"));
+}
+
+#[test]
+fn a_date_in_microdata_belongs_to_the_nearest_item() {
+    let date = |year: u32| format!("<meta itemprop=datePublished content={year}>");
+    let scope = "itemscope itemtype=https://schema.org/";
+    let [own, other] = [date(2020), date(2013)];
+    for html in [
+        format!("<div itemprop=review {scope}Review>{other}</div>"),
+        format!("<div {scope}Article><p itemprop=comment {scope}Comment>{other}</p></div>"),
+        format!("<div {scope}Article><i itemprop=isBasedOn {scope}Article>{other}</i></div>"),
+        format!("<div {scope}Review>{other}</div>"),
+        format!("<ul {scope}ItemList><li itemprop=itemListElement {scope}Article>{other}</ul>"),
+        format!("<article {scope}Article>{own}</article><article {scope}Article>{other}</article>"),
+        // A blog that lists its posts.
+        format!(
+            "<body {scope}Blog><div itemprop=blogPost {scope}BlogPosting>{own}</div>\
+             <div itemprop=blogPost {scope}BlogPosting>{other}</div>"
+        ),
+    ] {
+        assert_eq!(published(&html), None, "{html}");
+    }
+    for html in [
+        format!(
+            "<div {scope}Article><div itemprop=review {scope}Review><div>{other}</div></div>{own}</div>"
+        ),
+        format!("<div {scope}Article>{own}<p itemprop=review {scope}Review>{other}<p>o</div>"),
+        format!(
+            "<div {scope}ItemList><p itemprop=itemListElement {scope}Article>{other}<p>o</div>{own}"
+        ),
+        format!("<body {scope}WebPage><main itemprop=mainEntity {scope}BlogPosting>{own}</main>"),
+        // The page of a post, as themes of blogs describe it.
+        format!("<body {scope}Blog><div itemprop=blogPost {scope}BlogPosting>{own}</div>"),
+        format!("<div itemscope>{own}</div>"),
+        format!("<div {scope}Article>{own}</div><video {scope}VideoObject>{other}</video>"),
+        format!(
+            "<link rel=canonical href=https://a.example/own><div {scope}Article>{other}</div><div {scope}Article>\
+             <meta itemscope itemprop=mainEntityOfPage itemid=https://a.example/own>{own}</div>"
+        ),
+    ] {
+        assert_eq!(published(&html).as_deref(), Some("2020"), "{html}");
+    }
+}
+
+#[test]
+fn text_of_other_things_in_json_ld_is_not_the_page_s() {
+    let body = "otters sleep on their backs and hold each other by the paws ".repeat(8);
+    let article = format!(r#"{{"@type":"NewsArticle","articleBody":"{body}"}}"#);
+    let product = format!(r#"{{"@type":"Product","description":"{body}"}}"#);
+    let is_read = |json: &str| {
+        let page = format!("{}<p>Visible words.", described(json));
+        extract(&page).text.contains("otters")
+    };
+    for json in [
+        format!(r#"{{"@type":"NewsArticle","mentions":{article}}}"#),
+        format!(r#"{{"@type":"NewsArticle","isBasedOn":{article}}}"#),
+        format!(r#"{{"@type":"ItemList","itemListElement":[{article}]}}"#),
+        format!(r#"{{"@type":"ItemList","itemListElement":[{product}]}}"#),
+        format!(r#"{{"@type":"Product","isSimilarTo":{product}}}"#),
+        format!(r#"{{"@type":"Article","comment":{{"@type":"Comment","text":"{body}"}}}}"#),
+        format!(r#"{{"@type":"Review","articleBody":"{body}"}}"#),
+        format!(r#"[{article},{{"@type":"NewsArticle","articleBody":"{body} once more"}}]"#),
+        format!(r#"[{article},{{"@type":"NewsArticle"}}]"#),
+    ] {
+        assert!(!is_read(&json), "{json}");
+    }
+    for json in [
+        article.clone(),
+        product,
+        format!(r#"{{"@type":"Product","offers":{{"@type":"Offer"}},"description":"{body}"}}"#),
+        format!(r#"{{"@type":"DiscussionForumPosting","text":"{body}"}}"#),
+        format!(r#"{{"@type":"WebPage","mainEntity":{article}}}"#),
+        format!(r#"[{article},{article}]"#),
+    ] {
+        assert!(is_read(&json), "{json}");
+    }
 }
 
 #[test]
@@ -138,6 +296,20 @@ fn the_language_is_a_bare_subtag() {
             Some("ko"),
         ),
         ("<html lang=gsw>", Some("gsw")),
+        ("<html lang=de_AT.UTF-8>", Some("de")),
+        ("<html lang=zh-Hans-CN>", Some("zh")),
+        ("<html lang=es-419>", Some("es")),
+        ("<html lang=de-DE-1996>", Some("de")),
+        ("<html lang=en-US-x-twain>", Some("en")),
+        ("<html lang=en->", Some("en")),
+        ("<html lang=UTF-8>", None),
+        ("<html lang=utf>", None),
+        ("<html lang=utf-8 xml:lang=fr>", Some("fr")),
+        ("<html lang=ISO-8859-1>", None),
+        ("<html lang=ISO-8859-15>", None),
+        ("<html lang=windows-1252>", None),
+        ("<html lang=win-1252>", None),
+        ("<html lang=euc-jp>", None),
         ("<html lang=deutsch>", None),
         ("<html lang=x-default>", None),
         ("<html lang='{{lang}}'>", None),

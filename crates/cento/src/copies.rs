@@ -54,8 +54,8 @@ prefixes. In pairs:
   kind      how the two agree: bytes (identical payload), revisit (a record that refers to it),
             text, near
   repeats   the closest agreement of the page with any earlier page
-  cause     recapture (same URL), url-alias (same host), server-alias (two names of one server),
-            replica
+  cause     recapture (URL of the kept page), url-alias (its host), server-alias (two names of one
+            server), replica
   earlier   page, of, same or unknown: by publication date, else by fetch date; unknown if one page
             was published before the other was fetched
   rejected  why the page has no text: revisits and rejected pages that repeat a payload
@@ -472,7 +472,10 @@ fn summary(
     lines.add_with(
         "identical bytes",
         number(counts.bytes),
-        "with a page that comes first in the order of --keep",
+        match arguments.against {
+            Some(_) => "with one of these pages",
+            None => "with a page that comes first in the order of --keep",
+        },
     );
     lines.add_with("identical text", number(counts.text), "in different bytes");
     if counts.without_text {
@@ -499,8 +502,16 @@ fn summary(
     text.push_str(&lines.render());
     if removed > 0 {
         let mut lines = Lines::default();
-        lines.add_with("recaptures", number(counts.recapture), "same URL");
-        lines.add_with("url aliases", number(counts.url_alias), "same host");
+        lines.add_with(
+            "recaptures",
+            number(counts.recapture),
+            "URL of the kept page",
+        );
+        lines.add_with(
+            "url aliases",
+            number(counts.url_alias),
+            "host of the kept page",
+        );
         lines.add_with(
             "server aliases",
             number(counts.server_alias),

@@ -342,7 +342,7 @@ fn summary(
 
 fn share(part: u64, whole: u64, what: &str) -> String {
     format!(
-        "{:.1}% of all {what}",
+        "{:.1} % of all {what}",
         100.0 * part as f64 / whole.max(1) as f64
     )
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento_query::{QUERY, UpdatedIndex};
-use cento_read::{Input, Resolved, Settings};
+use cento_read::{IgnoredFiles, Input, Resolved, Settings};
 use cento_report::format::{counted, percent, plural};
-use cento_store::{Build, BuildProgress, Built, Parameters, Tally};
+use cento_store::{Build, BuildProgress, Built, Counts, Parameters, Tally};
 use clap::Args;
 use serde_json::json;
 
@@ -130,17 +130,10 @@ impl IndexRequest<'_> {
             .parameters(self.limits, self.part_size, added_to)?;
         let settings = self.reading.settings(&parameters, self.machine)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
-        let skipped_files = ignored.into_iter().map(|kind| {
-            let tally = Tally {
-                count: kind.count,
-                example: kind.example,
-            };
-            (kind.cause.name().to_owned(), tally)
-        });
         Ok(ResolvedIndex {
             corpus: self.corpus.to_owned(),
             inputs,
-            skipped_files: skipped_files.collect(),
+            skipped_files: skipped_files(ignored),
             settings,
             parameters,
             add: self.add,
@@ -268,6 +261,45 @@ pub(crate) fn updated(built: &Built, corpus: &Path) -> Option<String> {
     };
     let was = plural(built.added.len() as u64, "was", "were");
     Some(format!("{files} {was} added: {}{more}", names.join(", ")))
+}
+
+/// Returns the files that are not read, by cause.
+pub(crate) fn skipped_files(ignored: Vec<IgnoredFiles>) -> BTreeMap<String, Tally> {
+    let tally = |kind: IgnoredFiles| {
+        let (name, count, example) = (kind.cause.name().to_owned(), kind.count, kind.example);
+        (name, Tally { count, example })
+    };
+    ignored.into_iter().map(tally).collect()
+}
+
+/// Says which part of the inputs was not read, for commands that do not show all counts: damaged
+/// records and pages, skipped files, and all rejected pages if no page is left.
+pub(crate) fn unread(counts: &Counts, skipped_files: &BTreeMap<String, Tally>) -> Option<String> {
+    let is_unread = |reason: &str| counts.kept == 0 || DAMAGE.contains(&reason);
+    let rejected = counts.rejected.iter();
+    let rejected = rejected.filter(|(reason, _)| is_unread(reason.as_str()));
+    let kinds = [
+        (
+            "damaged record",
+            "damaged records",
+            counts.damaged.iter().collect::<Vec<_>>(),
+        ),
+        ("page", "pages", rejected.collect()),
+        ("file", "files", skipped_files.iter().collect()),
+    ];
+    let mut parts = Vec::new();
+    for (one, many, tallies) in kinds {
+        let count = tallies.iter().map(|(_, tally)| tally.count).sum();
+        let Some((cause, tally)) = tallies.first() else {
+            continue;
+        };
+        parts.push(format!(
+            "{} ({cause}, e.g. {})",
+            counted(count, one, many),
+            shortened(&tally.example, EXAMPLE)
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("not read: {}", parts.join("; ")))
 }
 
 /// Counts damaged records and pages that could not be decoded.

@@ -18,8 +18,10 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::corpora::{check_no_input, is_corpus, open_with_texts};
+use crate::index::{skipped_files, unread};
 use crate::machine::{MachineArguments, ResourceArguments};
 use crate::meter::Meter;
+use crate::output::say;
 use crate::reading::field_map;
 
 /// How inputs other than a corpus are read.
@@ -223,7 +225,10 @@ impl Originals {
             skip_row_digests: columns == ReadColumns::TextsWithoutDigests,
             ..Settings::default()
         };
-        let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;
+        let Resolved {
+            mut inputs,
+            ignored,
+        } = cento_read::resolve(inputs, &settings)?;
         // Identify them before they are read: `copies --filter` reads them again.
         inputs.iter_mut().for_each(Input::identify);
         let folder = private_folder(temp)?;
@@ -252,7 +257,9 @@ impl Originals {
         }
         let built = build.run();
         drop(meter);
-        built?;
+        if let Some(sentence) = unread(&built?.counts, &skipped_files(ignored)) {
+            say(&format!("note: {sentence}"));
+        }
         Ok(Originals {
             source: Arc::new(open_with_texts(&[(&corpus, texts.as_ref())], false)?),
             made: Some((corpus, folder)),

@@ -97,7 +97,7 @@ impl ShownPassage {
     pub(crate) fn tei(&self, number: usize, fold: Fold) -> String {
         let [only_a, only_b] = differing_words(&self.texts[0], &self.texts[1], fold);
         let mut text = format!(
-            "<div type=\"passage\" subtype=\"{}\" n=\"{number}\">\n<note>{}, {} identical</note>\n",
+            "<div type=\"passage\" subtype=\"{}\" n=\"{number}\">\n<note>{}, {} of words in common</note>\n",
             escape(&self.kind),
             counted(self.words as u64, "word", "words"),
             percent(self.identical)
@@ -154,7 +154,7 @@ impl ShownPassage {
     /// colour.
     pub(crate) fn side_by_side(&self, number: usize, fold: Fold, look: Look) -> String {
         let mut text = format!(
-            "{number}  {}, {}, {} identical\n",
+            "{number}  {}, {}, {} of words in common\n",
             self.kind,
             counted(self.words as u64, "word", "words"),
             percent(self.identical)

@@ -32,6 +32,7 @@ use crate::originals::OriginalArguments;
 use crate::output::{Lines, clean, number, print, print_data, say, shortened, table};
 use crate::passage_files::ComparedFile;
 use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
+use crate::terminal::wrapped;
 use crate::top::TopArguments;
 
 /// Show exactly which words texts share
@@ -55,7 +56,7 @@ identical words), kind (verbatim, edited, scattered).
 Table in CORPUS/findings/passages/RUN, strongest passage first (--out and --json export it):
   passages  a_id, a, b_id, b, the columns above, earlier (b, same, or unknown if dates do not decide),
             a_date, a_dated_by (published or fetched), b_date, b_dated_by, attributed (a links to b
-            or its domain; null on one domain)
+            or its domain; null on one domain, and if a has no links, as plain text has none)
 and in CORPUS/findings/passage-clusters/RUN with --clusters, most pages first:
   clusters  cluster, pages, sites, words, identical, first_id, first, first_begin, first_end,
             first_date, first_dated_by, last_date, text
@@ -79,6 +80,9 @@ pub(crate) struct PassagesArguments {
     #[command(flatten)]
     pub(crate) reading: OriginalArguments,
     /// Compare all pairs of pages that share text; the default for a corpus
+    ///
+    /// Verbatim passages are found wherever they are, edited and scattered ones around the
+    /// fingerprints (runs of five words) that both pages have.
     #[arg(long, conflicts_with_all = ["of", "pairs"])]
     pub(crate) all: bool,
     /// Compare only the page with this URL with the others
@@ -86,6 +90,9 @@ pub(crate) struct PassagesArguments {
     pub(crate) of: Option<String>,
     /// Compare the pairs of URLs in this table (.parquet, .jsonl or .csv), in the columns a and b,
     /// page and of, or page and source
+    ///
+    /// Their texts are compared as a whole, which takes longer and also finds edited passages
+    /// without a shared fingerprint.
     #[arg(long, value_name = "FILE")]
     pub(crate) pairs: Option<PathBuf>,
     /// How words are compared: none, or ocr to tolerate confusable letters, words hyphenated at the
@@ -549,7 +556,18 @@ fn corpus_text(
         let remark = "name a page that the corpus does not have";
         lines.add_with("listed pairs", number(summary.unknown), remark);
     }
-    lines.add("pairs compared", number(summary.candidates));
+    if summary.repeated > 0 {
+        let remark = "captured several times: the earliest capture is compared";
+        lines.add_with("URLs", number(summary.repeated), remark);
+    }
+    let candidates = number(summary.candidates);
+    match arguments.pairs {
+        Some(_) => lines.add("pairs compared", candidates),
+        None => {
+            let remark = "around the fingerprints that they share";
+            lines.add_with("pairs compared", candidates, remark);
+        }
+    }
     if summary.common > 0 {
         let remark = format!(
             "ignored when pairs were chosen: on more than {} pages",
@@ -582,6 +600,10 @@ fn corpus_text(
     text.push_str(&more(summary.passages, arguments.top.rows()));
     Ok(text)
 }
+
+/// What a cluster does not say.
+const CHAINS: &str = "A cluster joins passages that overlap on a page, also through other pages: not \
+    every page has all of its words.";
 
 /// Renders the passages that are on most pages.
 fn cluster_text(
@@ -634,6 +656,7 @@ fn cluster_text(
         ];
         text.push('\n');
         text.push_str(&table(&heading, &cells));
+        text.push_str(&wrapped(CHAINS));
     }
     text.push_str(&more(summary.clusters, arguments.top.rows()));
     Ok(text)

@@ -29,10 +29,11 @@ use crate::top::TopArguments;
 /// Find pages stitched from patches of other pages
 ///
 /// A page is quilted if at least the share THETA of its distinct word k-grams are patch grams, and
-/// at least C other pages are needed to cover these (Najork 2012). A patch gram occurs on 2 to M
-/// pages. All such pages are found with all of their sources, without sampling. The cover is
-/// greedy, with ties broken by corpus order. If several pages have the same patch, the earliest by
-/// date is named as its source. Shared text does not say who copied from whom; dates and links may.
+/// at least C other pages are needed to cover those of these that they have (Najork 2012). A patch
+/// gram occurs on 2 to M pages. All such pages are found with all of their sources, without
+/// sampling. The cover is greedy, with ties broken by corpus order. If several pages have the same
+/// patch, the earliest by date is named as its source. Shared text does not say who copied from
+/// whom; dates and links may.
 #[derive(Debug, Args)]
 #[command(mut_arg("sample", |sample| sample.long_help(
     "Print this many results, drawn at random\n\nThe results are quilts with their patches; --out and \
@@ -386,8 +387,11 @@ fn summary(
     }
     if counts.of_no_server > 0 {
         let note = format!(
-            "pages without a {}: foreign to all others",
-            arguments.foreign
+            "pages without {}: foreign to all others",
+            match arguments.foreign {
+                Foreign::Ip => "an IP address".to_owned(),
+                other => format!("a {other}"),
+            }
         );
         lines.add_with("no server", number(counts.of_no_server), note);
     }
@@ -418,10 +422,18 @@ fn largest(findings: &Findings, top: usize, all: u64) -> Result<String, CommandE
             let values: BTreeMap<&str, Value> = row_values(&batch, row).collect();
             let value = |name: &str| values.get(name).cloned().unwrap_or(Value::Null);
             let sources = value("sources").as_u64().unwrap_or(0);
+            // Of all grams, like the patch fraction.
+            let foreign = match (&value("foreign_share"), &value("patch_fraction")) {
+                (Value::Number(share), Value::Number(patches)) => {
+                    json!(share.as_f64().unwrap_or(0.0) * patches.as_f64().unwrap_or(0.0))
+                }
+                _ => Value::Null,
+            };
             let cells = vec![
                 text_of(&value("page")),
                 number(sources),
                 percent(&value("patch_fraction")),
+                percent(&foreign),
                 percent(&value("attributed_share")),
             ];
             rows.push((sources, cells));
@@ -440,6 +452,7 @@ fn largest(findings: &Findings, top: usize, all: u64) -> Result<String, CommandE
             "quilts with the most sources",
             "sources",
             "patches",
+            "foreign",
             "attributed",
         ],
         &rows,

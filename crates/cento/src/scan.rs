@@ -1,5 +1,6 @@
 //! `cento scan`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use crate::command_error::CommandError;
 use crate::command_line::{first_typed, refuse, typed_command};
 use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::figures::FigureArguments;
-use crate::index::{IndexRequest, UpdateArguments, updated};
+use crate::index::{IndexRequest, UpdateArguments, unread, updated};
 use crate::machine::ResourceArguments;
 use crate::meter::Meter;
 use crate::output::{CellStyle, clean, findings_table, print_as, say};
@@ -137,13 +138,18 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
         &corpus,
     )?;
     let options = arguments.reproducible.options(arguments.top.rows());
-    let report = build_report(&source, &corpus, &profile, &done, &plan.skipped, &options)?;
+    let mut report = build_report(&source, &corpus, &profile, &done, &plan.skipped, &options)?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
         arguments
             .figure_format
             .write_named(folder, report.drawings())?;
     }
+    // The report also has the results of earlier commands; what is printed is what was asked for.
+    let is_asked =
+        |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
+    done.retain(|done| is_asked(done.analysis.name()));
+    report.chapters.retain(|chapter| is_asked(&chapter.id));
     let text = match arguments.json {
         true => json_lines(&done)?,
         false => summary(&report, &file),
@@ -233,6 +239,9 @@ fn make(arguments: &ScanArguments, watch: &ScanProgress) -> Result<ScannedCorpus
     let begun = Instant::now();
     let built = index.resolve()?.build(&watch.index).run()?;
     if let Some(sentence) = updated(&built, &corpus) {
+        say(&format!("note: {sentence}"));
+    }
+    if let Some(sentence) = unread(&built.counts, &built.skipped_files) {
         say(&format!("note: {sentence}"));
     }
     Ok(ScannedCorpus {
@@ -449,16 +458,24 @@ fn summary(report: &Report, file: &Path) -> String {
 fn last_lines(report: &Report, file: &Path, steps: usize) -> String {
     let mut text = String::new();
     if !report.skipped.is_empty() {
-        let skipped = report.skipped.iter().map(|skipped| skipped.title.clone());
-        let skipped: Vec<String> = skipped.collect();
+        let reasons: BTreeSet<&str> = report
+            .skipped
+            .iter()
+            .map(|skipped| skipped.reason.as_str())
+            .collect();
         text.push_str(&format!(
             "\n{}\n",
             StandardStream::Output.bold("Skipped analyses")
         ));
-        text.push_str(&wrapped(&clean(&format!(
-            "{}: the report says why.",
-            skipped.join(", ")
-        ))));
+        for reason in reasons {
+            let alike = report.skipped.iter();
+            let alike = alike.filter(|skipped| skipped.reason == reason);
+            let titles: Vec<&str> = alike.map(|skipped| skipped.title.as_str()).collect();
+            text.push_str(&wrapped(&clean(&format!(
+                "{}: {reason}.",
+                titles.join(", ")
+            ))));
+        }
     }
     let suggestions = report
         .chapters

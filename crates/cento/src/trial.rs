@@ -191,8 +191,8 @@ fn injection_summary(corpus: &OpenedCorpus, findings: &Findings) -> Result<Strin
             number(row.objects),
             number(row.threshold),
             number(row.discovered),
-            format!("{:.1}%", 100.0 * row.share),
-            format!("{:.1}%", 100.0 * row.of_occurrences),
+            format!("{:.1} %", 100.0 * row.share),
+            format!("{:.1} %", 100.0 * row.of_occurrences),
         ]);
     }
     Ok(format!(

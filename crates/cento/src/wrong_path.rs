@@ -47,12 +47,17 @@ pub(crate) fn not_a_corpus(path: &Path) -> CommandError {
         false => "a file",
     };
     let stem = path.file_stem().unwrap_or(path.as_os_str());
-    let corpus = quoted_text(&format!("{}.cento", stem.display()));
+    // Another name than the folder has.
+    let suffix = match path.extension().is_some_and(|ending| ending == "cento") {
+        true => "-corpus",
+        false => "",
+    };
+    let corpus = quoted_text(&format!("{}{suffix}.cento", stem.display()));
     CommandError::usage(
         format!("{shown} is {what} and not a corpus"),
         &format!(
-            "make a corpus of it first: `cento index {quoted} -o {corpus}`; `cento scan {quoted}` \
-             also runs all analyses"
+            "make a corpus of it first: `cento index {quoted} -o {corpus}`; `cento scan {quoted} \
+             -o {corpus}` also runs all analyses"
         ),
     )
 }

@@ -46,7 +46,7 @@ mod verify;
 
 use std::sync::Arc;
 
-use cento_flow::{Flow, Registry, Stage};
+use cento_flow::{Flow, Registry, SeenFilter, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -307,10 +307,10 @@ fn with_near(
         CopiesScheme::Resemblance => 2 * params.bands().count,
         CopiesScheme::Megashingle => 15,
     };
-    let seen = (u64::from(source.kept()) * u64::from(buckets) * 2)
-        .clamp(1 << 12, (memory / 8).max(1 << 12));
+    let bands = u64::from(source.kept()) * u64::from(buckets);
+    let seen = SeenFilter::parameters(bands, 2, memory / 8);
     let flow = flow
-        .state(state::BANDS_SEEN, "seen-filter", json!({ "bytes": seen }))
+        .state(state::BANDS_SEEN, "seen-filter", seen)
         .shuffle_of_numbers(shuffle::BY_PAGE, bits)
         .shuffle(shuffle::BY_BAND)
         .shuffle_with(shuffle::EDGES, in_order())

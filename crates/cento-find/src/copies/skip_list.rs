@@ -172,6 +172,8 @@ impl Prefixes {
 struct SkipPlan {
     /// Removed pages, by id and hash of the URL: two corpora may use the same ids.
     removed: HashSet<(u64, u64)>,
+    /// Hashes of the URLs of removed pages under a prefix.
+    covered: HashSet<u64>,
     /// Hashes of the URLs of removed pages that no prefix skips.
     single: HashSet<u64>,
     /// Classes whose kept page is under a skipped prefix, with the first URL of the class that is
@@ -191,9 +193,10 @@ impl SkipPlan {
             let pair = pair?;
             plan.removed.insert(identity(pair.page_id, &pair.page));
             let page_is_skipped = prefixes.skip(&pair.page);
-            if !page_is_skipped {
-                plan.single.insert(word_hash(&pair.page));
-            }
+            match page_is_skipped {
+                true => plan.covered.insert(word_hash(&pair.page)),
+                false => plan.single.insert(word_hash(&pair.page)),
+            };
             if prefixes.skip(&pair.of) {
                 let of = identity(pair.of_id, &pair.of);
                 let instead = plan.instead.entry(of).or_default();
@@ -225,7 +228,7 @@ pub fn write_skip_list(
     writeln!(
         out,
         "# cento skip list, version 2: skip URLs under a prefix unless listed as keep, and skip each url; \
-         the last column is fetched instead. At least {:.0} % of the known pages under a prefix are duplicates.",
+         the last column is fetched instead. Of the pages with text under a prefix, at least {:.0} % are duplicates of the page at the same path.",
         100.0 * SHARE
     )
     .map_err(failed)?;
@@ -245,6 +248,12 @@ pub fn write_skip_list(
     for task in 0..source.page_tasks().len() {
         source.for_each_page::<Error>(task, |facts| {
             let counts = facts.reject.is_none_or(|reason| reason == "not-text");
+            // What could not be read once, such as an answer of a server that failed, may be a page
+            // of its own the next time.
+            let unread = !counts && !matches!(facts.reject, Some("recursion" | "revisit"));
+            if unread && prefixes.skip(facts.url) && !plan.covered.contains(&word_hash(facts.url)) {
+                keep.insert(plain(facts.url));
+            }
             let page = identity(facts.page_id, facts.url);
             let replaced = plan.instead.get(&page).is_some_and(Option::is_some);
             if !counts || replaced || plan.removed.contains(&page) {
@@ -267,7 +276,8 @@ pub fn write_skip_list(
         // A URL that was captured twice is not skipped.
         let fetched = plan.fetched(pair.of_id, &pair.of);
         let skipped = prefixes.skip(&pair.page);
-        if !skipped && pair.page != fetched && !fetch.contains(&word_hash(&pair.page)) {
+        // After its first line, a URL counts as fetched: its other captures need no line.
+        if !skipped && pair.page != fetched && fetch.insert(word_hash(&pair.page)) {
             writeln!(out, "url\t{}\t{}", plain(&pair.page), plain(fetched)).map_err(failed)?;
             single += 1;
         }

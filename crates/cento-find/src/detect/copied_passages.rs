@@ -83,8 +83,8 @@ table_row! {
         /// The SHA-1 of its payload, in hexadecimal digits.
         pub original_sha1: Option<String>,
         /// What the page links to: `page` (the original), `domain` (another page of its domain),
-        /// `none`, `same-domain` (both are on one domain), or `no-address` (the original has no
-        /// web address).
+        /// `none`, `unknown` (the page has no links, as plain text has none), `same-domain` (both
+        /// are on one domain), or `no-address` (the original has no web address).
         pub links: String,
         /// Which of the two is earlier by date: `page`, `original`, `same`, or `unknown` if their
         /// dates do not decide (see [`crate::precedence`]).

@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cento_file::{Output, is_stream};
-use cento_flow::{Flow, Registry, Stage, TableName, table_row};
+use cento_flow::{Flow, Registry, SeenFilter, Stage, TableName, table_row};
 use cento_labels::{LabelKind, LabelsHeader, LabelsWriter, Recipe};
 use cento_store::Parameters;
 use serde::{Deserialize, Serialize};
@@ -216,9 +216,9 @@ fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
         // are not shuffled.
         let count = objects_of(corpus, params.recipe.of);
         if count.saturating_mul(32) > memory / 2 {
-            let bytes = (4 * count).clamp(1 << 12, (memory / 4).max(1 << 12));
+            let seen = SeenFilter::parameters(count, 4, memory / 4);
             flow = flow
-                .state(state::SEEN, "seen-filter", json!({ "bytes": bytes }))
+                .state(state::SEEN, "seen-filter", seen)
                 .stage(Stage::map(stage::NOTE, tasks).writes(state::SEEN));
             objects = objects.reads(state::SEEN);
         }

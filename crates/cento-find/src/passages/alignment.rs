@@ -1,8 +1,12 @@
 //! Aligns pairs of pages.
 //!
-//! Pairs are sorted by their later page and processed in batches. The texts of a batch are read in
-//! the order of the corpus, each once, and prepared for comparison, without their frames, unless
-//! they are there from an earlier batch ([`PreparedPages`]). A batch that does not fit is split.
+//! Pairs are sorted so that consecutive ones have few pages ([`SharedPlace`]), and processed in
+//! batches. The texts of a batch are read in the order of the corpus, each once, and prepared for
+//! comparison, without their frames, unless they are there from an earlier batch
+//! ([`PreparedPages`]). A batch that does not fit is split.
+//!
+//! Most pairs share a notice, a phrase or a quotation and nothing else. Sentences are therefore
+//! compared around the fingerprints that both pages have; listed pairs are compared as a whole.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::flow_names::{counter, shuffle, stage, state};
 use super::frames::Frames;
 use super::params::{PairChoice, PassagesParams};
-use super::passage_rows::RankPair;
+use super::passage_rows::SharedPlace;
 use super::prepared::{PreparedPage, PreparedPages};
 use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW};
@@ -23,6 +27,10 @@ use crate::overlap::page_order::PageOrder;
 
 /// The most pairs in a batch.
 const BATCH: usize = 4096;
+/// The most places in a batch, but for those of its last pair.
+const PLACES: usize = 1 << 18;
+/// Fingerprints that are this near, in bytes on both sides, are one place.
+const NEAR: u32 = 64;
 
 /// The settings of the stage.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -52,7 +60,7 @@ pub(super) fn register(
     order: &Arc<PageOrder>,
 ) {
     let (source, params, order) = (Arc::clone(source), params.clone(), Arc::clone(order));
-    registry.reduce::<RankPair, _>(stage::ALIGN, move |context, groups| {
+    registry.reduce::<SharedPlace, _>(stage::ALIGN, move |context, groups| {
         let plan: AlignmentPlan = context.parameters()?;
         let mut batches = Batches {
             source: &source,
@@ -61,12 +69,12 @@ pub(super) fn register(
             aligner: Aligner::new(params.settings()),
             bytes: plan.batch_bytes as usize,
             size: BATCH,
+            least: match params.pairs {
+                PairChoice::Listed(_) => None,
+                _ => Some(params.min_shared as usize),
+            },
         };
-        let least = match params.pairs {
-            PairChoice::Listed(_) => 1,
-            _ => params.min_shared as usize,
-        };
-        batches.run(context, groups, least)
+        batches.run(context, groups)
     });
 }
 
@@ -79,52 +87,98 @@ struct Batches<'a> {
     bytes: usize,
     /// The number of pairs to try next.
     size: usize,
+    /// The fewest fingerprints that a pair shares. None if pairs are listed.
+    least: Option<usize>,
+}
+
+/// A pair of pages, given by their numbers, and where its places are in the list of the batch.
+#[derive(Debug, Clone)]
+struct Pair {
+    /// The later page.
+    a: u32,
+    /// The earlier page.
+    b: u32,
+    places: Range<usize>,
 }
 
 impl Batches<'_> {
     fn run(
         &mut self,
         context: &Context<'_>,
-        groups: &mut Groups<'_, RankPair>,
-        least: usize,
+        groups: &mut Groups<'_, SharedPlace>,
     ) -> Result<(), StageError> {
-        let mut batch: Vec<RankPair> = Vec::new();
+        let mut batch: Vec<Pair> = Vec::new();
+        let mut places: Vec<(u32, u32)> = Vec::new();
         while let Some(group) = groups.next_group()? {
-            let key = group.key();
-            if group.count() < least {
-                continue;
-            }
-            if batch.len() >= BATCH {
-                self.align(context, &batch)?;
+            if batch.len() >= BATCH || places.len() >= PLACES {
+                self.align(context, &batch, &places)?;
                 batch.clear();
+                places.clear();
             }
-            batch.push(RankPair {
-                a: (key >> 32) as u32,
-                b: key as u32,
-            });
+            let (higher, lower) = SharedPlace::pages(group.key());
+            let is_later = self.order.rank(higher) > self.order.rank(lower);
+            let (first, mut count) = (places.len(), 0);
+            for row in group {
+                count += 1;
+                let place = match is_later {
+                    true => (row.higher, row.lower),
+                    false => (row.lower, row.higher),
+                };
+                let is_near = places[first..].last().is_some_and(|last| {
+                    place.0.abs_diff(last.0) < NEAR && place.1.abs_diff(last.1) < NEAR
+                });
+                if !is_near {
+                    places.push(place);
+                }
+            }
+            match count < self.least.unwrap_or(1) {
+                true => places.truncate(first),
+                false => batch.push(Pair {
+                    a: if is_later { higher } else { lower },
+                    b: if is_later { lower } else { higher },
+                    places: first..places.len(),
+                }),
+            }
         }
-        self.align(context, &batch)
+        self.align(context, &batch, &places)
     }
 
     /// Aligns pairs, as many at a time as fit in memory.
-    fn align(&mut self, context: &Context<'_>, mut batch: &[RankPair]) -> Result<(), StageError> {
+    fn align(
+        &mut self,
+        context: &Context<'_>,
+        mut batch: &[Pair],
+        places: &[(u32, u32)],
+    ) -> Result<(), StageError> {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut rows = context.wide_shuffle(shuffle::BY_B)?;
         let frames = Frames::of(context)?;
         let kept = context.state::<PreparedPages>(state::PREPARED)?;
+        let mut within = Vec::new();
         while !batch.is_empty() {
             let (now, later) = batch.split_at(self.size.clamp(1, batch.len()));
             let Some(pages) = self.load(context, now, &kept, &frames)? else {
-                self.size = now.len() / 2;
+                self.size = now.len() * 3 / 4;
                 continue;
             };
             for pair in now {
                 context.check()?;
-                let (a, b) = (self.order.page(pair.a), self.order.page(pair.b));
+                let (a, b) = (pair.a, pair.b);
                 let (Some(later), Some(earlier)) = (pages.get(&a), pages.get(&b)) else {
                     return Err("a page of a pair has no text".into());
                 };
-                let passages = self.aligner.align(&later.document, &earlier.document);
+                let (one, other) = (&later.document, &earlier.document);
+                let passages = match self.least {
+                    None => self.aligner.align(one, other),
+                    Some(_) => {
+                        within.clear();
+                        let places = places.get(pair.places.clone()).unwrap_or_default();
+                        within.extend(places.iter().filter_map(|&(in_a, in_b)| {
+                            Some((later.place(in_a)?, earlier.place(in_b)?))
+                        }));
+                        self.aligner.align_near(one, other, &within)
+                    }
+                };
                 if passages.is_empty() {
                     continue;
                 }
@@ -151,7 +205,7 @@ impl Batches<'_> {
                 }
             }
             context.count(counter::CANDIDATES, now.len() as u64);
-            self.size = (2 * now.len()).min(BATCH);
+            self.size = (now.len() + now.len().div_ceil(4)).min(BATCH);
             batch = later;
         }
         Ok(())
@@ -162,12 +216,11 @@ impl Batches<'_> {
     fn load(
         &self,
         context: &Context<'_>,
-        batch: &[RankPair],
+        batch: &[Pair],
         kept: &PreparedPages,
         frames: &Frames,
     ) -> Result<Option<HashMap<u32, Arc<PreparedPage>>>, StageError> {
-        let ranks = batch.iter().flat_map(|pair| [pair.a, pair.b]);
-        let mut numbers: Vec<u32> = ranks.map(|rank| self.order.page(rank)).collect();
+        let mut numbers: Vec<u32> = batch.iter().flat_map(|pair| [pair.a, pair.b]).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut pages = HashMap::with_capacity(numbers.len());

@@ -4,7 +4,8 @@
 //! fingerprints, those of one page, or a list ([`PairChoice`]). Pages with identical text count as
 //! one page, the earliest by date. In a pair, *a* is the later page by [`crate::precedence`] and
 //! *b* the earlier one. What pages begin and end with because many pages do (`frames.rs`) is not
-//! compared.
+//! compared. Listed pairs are compared as a whole, others around the fingerprints that both pages
+//! have (`alignment.rs`).
 //!
 //! ```text
 //!   pages ─ collapse ─▶ copies      chunks ─▶ frames
@@ -49,6 +50,7 @@ use flow_names::{counter, shuffle, stage, state};
 use pairs::Chosen;
 pub use pairs::ListedPair;
 pub use params::{FoldChoice, PairChoice, PassagesParams};
+use passage_rows::SharedPlace;
 pub use passage_tables::{PASSAGES_TABLE, PassageRow, links_to};
 use prepared::{GROWTH, PreparedPages};
 pub use strip::strip;
@@ -71,6 +73,9 @@ pub struct PassagesSummary {
     pub pairs: u64,
     /// Listed pairs with a page that the corpus does not have.
     pub unknown: u64,
+    /// URLs of the chosen pages that were captured several times: the earliest capture is compared.
+    #[serde(default)]
+    pub repeated: u64,
     /// Passages.
     pub passages: u64,
     /// Passages word for word, with small edits at most.
@@ -116,12 +121,12 @@ pub fn run(
         params,
         source,
         || {
+            let order = Arc::new(PageOrder::shared(source, workplace)?);
             let chosen = match &params.pairs {
                 PairChoice::All => Chosen::All,
-                PairChoice::Of(url) => Chosen::Of(pairs::page_of_url(source, url)?),
-                PairChoice::Listed(_) => pairs::pages_of_pairs(source, listed)?,
+                PairChoice::Of(url) => pairs::page_of_url(source, &order, url)?,
+                PairChoice::Listed(_) => pairs::pages_of_pairs(source, &order, listed)?,
             };
-            let order = Arc::new(PageOrder::shared(source, workplace)?);
             let flow = flow(source, params, workplace)?;
             let mut registry = Registry::new();
             registry.state::<PreparedPages>(PreparedPages::KIND);
@@ -141,6 +146,7 @@ pub fn run(
                 candidates: report.counted(counter::CANDIDATES),
                 pairs: report.counted(counter::PAIRS),
                 unknown: report.counted(counter::UNKNOWN),
+                repeated: report.counted(counter::REPEATED),
                 passages: report.rows(PASSAGES_TABLE.as_str()),
                 verbatim: kinds[0],
                 edited: kinds[1],
@@ -168,17 +174,19 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
     let bits = |pages: u32| (32 - pages.leading_zeros()).max(1);
     let pages = bits(source.all());
     // An eighth of the memory for the pages that all threads are comparing and what is computed
-    // from them, and another one for pages that are kept for later.
+    // from them, and up to a quarter for pages that are kept for later. Small budgets have to leave
+    // room for what does not grow with the budget.
     let threads = workplace.sharing_threads();
-    let share = workplace.memory / 8 / GROWTH;
-    let batch_bytes = (share / threads).clamp(64 << 10, 16 << 20);
-    let prepared = json!({ "bytes": (batch_bytes * threads + share) * GROWTH, "kept": share });
+    let eighth = workplace.memory / 8;
+    let batch_bytes = (eighth / GROWTH / threads).clamp(64 << 10, 16 << 20);
+    let kept = eighth.max((2 * eighth).saturating_sub(8 << 20)) / GROWTH;
+    let prepared = json!({ "bytes": (batch_bytes * threads + kept) * GROWTH, "kept": kept });
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     let flow = names::with_named(Flow::new(ANALYSIS), source)
         .state(state::PREPARED, PreparedPages::KIND, prepared)
         .state(state::COPIES, "bitmap", bitmap)
         .shuffle(shuffle::BY_TEXT)
-        .shuffle_of_numbers(shuffle::BY_PAIR, 32 + pages)
+        .shuffle_of_numbers(shuffle::BY_PAIR, SharedPlace::key_bits(pages))
         .shuffle_of_numbers(shuffle::BY_B, pages)
         .shuffle_of_numbers(shuffle::BY_A, pages)
         .shuffle_of_numbers(shuffle::RANKED, 32)

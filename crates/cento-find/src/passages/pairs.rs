@@ -10,7 +10,7 @@
 //! pages are ignored and counted. They are boilerplate, and a passage has other fingerprints. If
 //! the pairs of one page are wanted, p pages make p pairs, and nothing is ignored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cento_fingerprint::Scheme;
@@ -18,7 +18,7 @@ use cento_flow::{Bitmap, Registry, StageError};
 
 use super::flow_names::{counter, shuffle, stage, state};
 use super::params::PassagesParams;
-use super::passage_rows::{FingerprintPage, RankPair};
+use super::passage_rows::{FingerprintPage, SharedPlace};
 use crate::corpus_pages::{CorpusPages, TextTask};
 use crate::error::{Error, Result};
 use crate::overlap::overlap_rows::HashPage;
@@ -28,21 +28,63 @@ use crate::overlap::page_order::PageOrder;
 pub(super) enum Chosen {
     /// All pages.
     All,
-    /// One page, by its number.
-    Of(u32),
-    /// Pairs of page numbers, and how many listed pairs have a page that the corpus does not have.
-    Listed(Vec<(u32, u32)>, u64),
+    /// One page.
+    Of(ChosenPage),
+    /// Listed pairs.
+    Listed(ChosenPairs),
 }
 
-/// Returns the number of the kept page with a URL. If several have it, the last one in the order of
-/// the corpus.
-pub(super) fn page_of_url(source: &CorpusPages, url: &str) -> Result<u32> {
-    let numbers = numbers_of(source, [url_hash(url)].into_iter())?;
-    numbers.get(&url_hash(url)).copied().ok_or_else(|| {
+/// A page whose pairs are wanted.
+pub(super) struct ChosenPage {
+    number: u32,
+    /// The hash of its text. All other pages with this text are compared, because a copy of the
+    /// whole page is what is searched for.
+    text: Vec<u8>,
+    /// Whether its URL was captured several times.
+    repeated: bool,
+}
+
+/// Pairs of page numbers.
+pub(super) struct ChosenPairs {
+    pairs: Vec<(u32, u32)>,
+    /// Listed pairs with a page that the corpus does not have.
+    unknown: u64,
+    /// URLs that were captured several times.
+    repeated: u64,
+}
+
+/// The kept pages with some URLs, by the hashes of these.
+#[derive(Default)]
+struct PagesOfUrls {
+    /// Of several captures of a URL, the earliest: who was first is a question about that one.
+    numbers: HashMap<u128, u32>,
+    /// URLs with several captures.
+    repeated: HashSet<u128>,
+}
+
+/// Returns the earliest kept page with a URL.
+pub(super) fn page_of_url(source: &CorpusPages, order: &PageOrder, url: &str) -> Result<Chosen> {
+    let found = pages_of_urls(source, order, [url_hash(url)].into_iter())?;
+    let number = found.numbers.get(&url_hash(url)).copied();
+    let number = number.ok_or_else(|| {
         Error::Usage(format!(
             "the corpus has no page with text and the URL {url}"
         ))
-    })
+    })?;
+    let mut text = Vec::new();
+    for task in 0..source.page_tasks().len() {
+        source.for_each_page::<Error>(task, |facts| {
+            if facts.reject.is_none() && facts.number == number {
+                text = facts.text_hash.unwrap_or_default().to_vec();
+            }
+            Ok(())
+        })?;
+    }
+    Ok(Chosen::Of(ChosenPage {
+        number,
+        text,
+        repeated: !found.repeated.is_empty(),
+    }))
 }
 
 /// Two pages to compare, by the hashes of their URLs: URLs of millions of pairs are long.
@@ -65,10 +107,15 @@ impl ListedPair {
     }
 }
 
-/// Looks up the pages of pairs of URLs.
-pub(super) fn pages_of_pairs(source: &CorpusPages, pairs: &[ListedPair]) -> Result<Chosen> {
-    let numbers = numbers_of(source, pairs.iter().flat_map(|pair| [pair.a, pair.b]))?;
-    let number = |url: u128| numbers.get(&url).copied();
+/// Looks up the earliest pages of pairs of URLs.
+pub(super) fn pages_of_pairs(
+    source: &CorpusPages,
+    order: &PageOrder,
+    pairs: &[ListedPair],
+) -> Result<Chosen> {
+    let urls = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let pages = pages_of_urls(source, order, urls)?;
+    let number = |url: u128| pages.numbers.get(&url).copied();
     let mut unknown = 0;
     let mut found = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -80,7 +127,11 @@ pub(super) fn pages_of_pairs(source: &CorpusPages, pairs: &[ListedPair]) -> Resu
     }
     found.sort_unstable();
     found.dedup();
-    Ok(Chosen::Listed(found, unknown))
+    Ok(Chosen::Listed(ChosenPairs {
+        pairs: found,
+        unknown,
+        repeated: pages.repeated.len() as u64,
+    }))
 }
 
 fn url_hash(url: &str) -> u128 {
@@ -91,24 +142,31 @@ fn url_hash(url: &str) -> u128 {
         .fold(0, |sum, &byte| sum << 8 | u128::from(byte))
 }
 
-fn numbers_of(
+fn pages_of_urls(
     source: &CorpusPages,
+    order: &PageOrder,
     urls: impl Iterator<Item = u128>,
-) -> Result<HashMap<u128, u32>> {
+) -> Result<PagesOfUrls> {
     let mut wanted: Vec<u128> = urls.collect();
     wanted.sort_unstable();
     wanted.dedup();
-    let mut numbers = HashMap::new();
+    let mut found = PagesOfUrls::default();
     for task in 0..source.page_tasks().len() {
         source.for_each_page::<Error>(task, |facts| {
             let hash = url_hash(facts.url);
             if facts.reject.is_none() && wanted.binary_search(&hash).is_ok() {
-                numbers.insert(hash, facts.number);
+                let known = found.numbers.entry(hash).or_insert(facts.number);
+                if *known != facts.number {
+                    found.repeated.insert(hash);
+                    if order.rank(facts.number) < order.rank(*known) {
+                        *known = facts.number;
+                    }
+                }
             }
             Ok(())
         })?;
     }
-    Ok(numbers)
+    Ok(found)
 }
 
 pub(super) fn register(
@@ -118,11 +176,13 @@ pub(super) fn register(
     order: &Arc<PageOrder>,
     chosen: &Arc<Chosen>,
 ) {
-    let (pages, ranks) = (Arc::clone(source), Arc::clone(order));
+    let (pages, ranks, wanted) = (Arc::clone(source), Arc::clone(order), Arc::clone(chosen));
     registry.map(stage::TEXTS, move |context| {
         let mut rows = context.shuffle::<HashPage>(shuffle::BY_TEXT)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
+            let is_other = |hash: &&[u8]| !matches!(&*wanted, Chosen::Of(of) if of.text == **hash);
             let hash = facts.text_hash.filter(|_| facts.reject.is_none());
+            let hash = hash.filter(is_other);
             match hash.and_then(|hash| hash.try_into().ok()) {
                 Some(hash) => Ok(rows.push(HashPage::new(hash, ranks.rank(facts.number)))?),
                 None => Ok(()),
@@ -135,29 +195,27 @@ pub(super) fn register(
         while let Some(group) = groups.next_group()? {
             for copy in group.skip(1) {
                 let page = ranks.page(copy.page);
-                // The requested page is compared even if another page has its text.
-                if !matches!(*pages, Chosen::Of(of) if of == page) {
-                    copies.set(u64::from(page));
-                    // Listed pages are all compared.
-                    let is_counted = !matches!(*pages, Chosen::Listed(..));
-                    context.count(counter::COPIES, u64::from(is_counted));
-                }
+                copies.set(u64::from(page));
+                // Listed pages are all compared.
+                let is_counted = !matches!(*pages, Chosen::Listed(..));
+                context.count(counter::COPIES, u64::from(is_counted));
             }
         }
         Ok(())
     });
-    let (ranks, pairs) = (Arc::clone(order), Arc::clone(chosen));
+    let pairs = Arc::clone(chosen);
     registry.map(stage::LIST, move |context| {
-        let mut rows = context.shuffle::<RankPair>(shuffle::BY_PAIR)?;
-        if let Chosen::Listed(pairs, unknown) = &*pairs {
-            context.count(counter::UNKNOWN, *unknown);
-            for &(one, other) in pairs {
-                rows.push(RankPair::new(ranks.rank(one), ranks.rank(other)))?;
+        let mut rows = context.shuffle::<SharedPlace>(shuffle::BY_PAIR)?;
+        if let Chosen::Listed(listed) = &*pairs {
+            context.count(counter::UNKNOWN, listed.unknown);
+            context.count(counter::REPEATED, listed.repeated);
+            for &(one, other) in &listed.pairs {
+                rows.push(SharedPlace::new((one, 0), (other, 0)))?;
             }
         }
         Ok(())
     });
-    let (pages, ranks, settings) = (Arc::clone(source), Arc::clone(order), params.clone());
+    let (pages, settings, chosen_pages) = (Arc::clone(source), params.clone(), Arc::clone(chosen));
     registry.map(stage::FINGERPRINTS, move |context| {
         let copies = context.state::<Bitmap>(state::COPIES)?;
         let mut rows = context.shuffle::<FingerprintPage>(shuffle::BY_FINGERPRINT)?;
@@ -165,32 +223,49 @@ pub(super) fn register(
             k: settings.k,
             w: settings.w,
         };
-        let mut words = Vec::new();
-        let mut fingerprints: Vec<u64> = Vec::new();
+        let (mut words, mut begins) = (Vec::new(), Vec::new());
+        let mut fingerprints: Vec<(u64, u32)> = Vec::new();
         let task: TextTask = context.task()?;
         pages.for_each_text::<StageError>(&task, |page, text| {
             context.check()?;
             if copies.get(u64::from(page)) {
                 return Ok(());
             }
+            if let Chosen::Of(of) = &*chosen_pages
+                && of.number == page
+            {
+                context.count(counter::REPEATED, u64::from(of.repeated));
+            }
             words.clear();
-            cento_align::word_hashes(text, settings.fold.into(), |hash| words.push(hash));
+            begins.clear();
+            cento_align::word_hashes(text, settings.fold.into(), |hash, begin| {
+                words.push(hash);
+                begins.push(u32::try_from(begin).unwrap_or(u32::MAX));
+            });
             fingerprints.clear();
-            scheme.for_each(&words, |fingerprint| fingerprints.push(fingerprint.hash));
+            scheme.for_each(&words, |fingerprint| {
+                fingerprints.push((fingerprint.hash, begins[fingerprint.position]));
+            });
             fingerprints.sort_unstable();
-            fingerprints.dedup();
-            let rank = ranks.rank(page);
+            fingerprints.dedup_by_key(|fingerprint| fingerprint.0);
             let page_rows = fingerprints.iter();
-            Ok(rows.extend(page_rows.map(|&fingerprint| FingerprintPage { fingerprint, rank }))?)
+            Ok(
+                rows.extend(page_rows.map(|&(fingerprint, place)| FingerprintPage {
+                    fingerprint,
+                    page,
+                    place,
+                }))?,
+            )
         })
     });
-    let (ranks, pages, settings) = (Arc::clone(order), Arc::clone(chosen), params.clone());
+    let (pages, settings) = (Arc::clone(chosen), params.clone());
     registry.reduce::<FingerprintPage, _>(stage::PAIR, move |context, groups| {
-        let mut pairs = context.shuffle::<RankPair>(shuffle::BY_PAIR)?;
+        let mut pairs = context.shuffle::<SharedPlace>(shuffle::BY_PAIR)?;
         let mut common = 0;
-        let mut members: Vec<u32> = Vec::new();
-        let of = match *pages {
-            Chosen::Of(page) => Some(ranks.rank(page)),
+        // Numbers of pages, and where the fingerprint is.
+        let mut members: Vec<(u32, u32)> = Vec::new();
+        let of = match &*pages {
+            Chosen::Of(of) => Some(of.number),
             _ => None,
         };
         let limit = match of {
@@ -203,7 +278,7 @@ pub(super) fn register(
             for row in group {
                 is_common |= members.len() == limit;
                 if !is_common {
-                    members.push(row.rank);
+                    members.push((row.page, row.place));
                 }
             }
             if is_common {
@@ -211,15 +286,17 @@ pub(super) fn register(
                 continue;
             }
             match of {
-                Some(of) if members.binary_search(&of).is_ok() => {
-                    let others = members.iter().filter(|&&other| other != of);
-                    pairs.extend(others.map(|&other| RankPair::new(of, other)))?;
+                Some(of) => {
+                    if let Ok(at) = members.binary_search_by_key(&of, |member| member.0) {
+                        let of = members[at];
+                        let others = members.iter().filter(|&&other| other != of);
+                        pairs.extend(others.map(|&other| SharedPlace::new(of, other)))?;
+                    }
                 }
-                Some(_) => {}
                 None => {
-                    for (at, &b) in members.iter().enumerate() {
-                        let later = members.iter().skip(at + 1);
-                        pairs.extend(later.map(|&a| RankPair { a, b }))?;
+                    for (at, &one) in members.iter().enumerate() {
+                        let others = members.iter().skip(at + 1);
+                        pairs.extend(others.map(|&other| SharedPlace::new(one, other)))?;
                     }
                 }
             }

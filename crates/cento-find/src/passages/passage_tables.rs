@@ -71,7 +71,8 @@ table_row! {
         pub b_date: Option<String>,
         /// Which of these the date is: published or fetched.
         pub b_dated_by: Option<String>,
-        /// Whether a links to b or to its domain. Null if both are on the same domain.
+        /// Whether a links to b or to its domain. Null if both are on the same domain, or if a has
+        /// no links, as plain text has none.
         pub attributed: Option<bool>,
     }
 }
@@ -137,8 +138,9 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
                     continue;
                 }
                 let (found, b): (FoundPassage, PageName) = serde_json::from_slice(&record.value)?;
-                let attributed =
-                    (a.domain.is_none() || a.domain != b.domain).then(|| links.lead_to(&b));
+                let is_known =
+                    !links.hashes.is_empty() && (a.domain.is_none() || a.domain != b.domain);
+                let attributed = is_known.then(|| links.lead_to(&b));
                 let strength = (f64::from(found.words) * found.identical) as u64;
                 let order = u64::from(found.a) << 32 | u64::from(found.b);
                 let value = serde_json::to_vec(&(&found, &a, &b, attributed))?;

@@ -35,6 +35,13 @@ impl PreparedPage {
             bytes: text.len(),
         }
     }
+
+    /// A byte of the text of the page in the document. None if it is in the frame.
+    pub(super) fn place(&self, byte: u32) -> Option<u32> {
+        let begin = u32::try_from(self.begin).ok()?;
+        let place = byte.checked_sub(begin)?;
+        ((place as usize) < self.document.text_bytes()).then_some(place)
+    }
 }
 
 /// Prepared pages, by page number. It also reserves the memory of the pages that are being

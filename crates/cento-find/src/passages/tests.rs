@@ -133,7 +133,8 @@ fn every_pair_that_shares_a_passage_is_found_with_its_direction() {
             in_a.chars().count() as u32,
             row.a_end_char - row.a_begin_char
         );
-        assert_eq!(row.attributed, Some(false));
+        // Plain text has no links.
+        assert_eq!(row.attributed, None);
         if row.earlier == "b" {
             assert_eq!(in_b, prose(7, 6).trim_end());
             assert_eq!(in_a, in_b);
@@ -157,6 +158,14 @@ fn the_passages_of_one_page_and_of_listed_pairs_are_found() {
     };
     // Page 5 has the text of page 2, and is still compared with it.
     assert_eq!(rows(&run(&source, &of, &[], &workplace).unwrap()).len(), 4);
+    // So is page 2 with page 5, although one of two pages with a text represents both.
+    let of_first = PassagesParams {
+        pairs: PairChoice::Of("http://site2.example/page".into()),
+        ..of
+    };
+    let found = rows(&run(&source, &of_first, &[], &workplace).unwrap());
+    let is_other = |row: &PassageRow| [&row.a, &row.b].iter().any(|url| url.contains("site5"));
+    assert!(found.iter().any(is_other), "{found:?}");
     let missing = PassagesParams {
         pairs: PairChoice::Of("http://nowhere.example/".into()),
         ..PassagesParams::default()
@@ -175,6 +184,58 @@ fn the_passages_of_one_page_and_of_listed_pairs_are_found() {
         (1, 2, 1)
     );
     assert_eq!(rows(&findings)[0].a, url(0));
+}
+
+#[test]
+fn around_fingerprints_the_same_passages_are_found_as_in_whole_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    // Long pages, of which some share a passage as it is and another one with every sixth word
+    // replaced, in different orders.
+    let replaced = |text: &str, by: usize| -> String {
+        let words = text.split(' ').enumerate();
+        let words = words.map(|(at, word)| match at % 6 {
+            3 if !word.ends_with('.') => format!("x{by}y{at}"),
+            _ => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let pages: Vec<TestPage> = (0..12u64)
+        .map(|at| {
+            let (copied, original) = (prose(at % 3, 6), prose(50 + at % 4, 9));
+            let edited = replaced(&original, at as usize);
+            let own = |part: u64| prose(1000 + 10 * at + part, 120);
+            let text = match at % 2 {
+                0 => format!("{}{copied}{}{edited}{}", own(0), own(1), own(2)),
+                _ => format!("{}{edited}{}{copied}{}", own(0), own(1), own(2)),
+            };
+            page(at as usize, text, Some(1 + at as u32))
+        })
+        .collect();
+    let source = corpus(folder.path(), &pages);
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let around = run(&source, &PassagesParams::default(), &[], &workplace).unwrap();
+    let url = |number: usize| format!("http://site{number}.example/page");
+    let pairs: Vec<ListedPair> = (0..12)
+        .flat_map(|a| (0..a).map(move |b| ListedPair::new(&url(a), &url(b))))
+        .collect();
+    let listed = PassagesParams {
+        pairs: PairChoice::Listed("digest".into()),
+        ..PassagesParams::default()
+    };
+    let whole = run(&source, &listed, &pairs, &workplace).unwrap();
+    let shown = |findings: &Findings| -> Vec<String> {
+        rows(findings)
+            .iter()
+            .map(|row| format!("{row:?}"))
+            .collect()
+    };
+    let found = shown(&around);
+    assert_eq!(found, shown(&whole));
+    let edited = rows(&around)
+        .iter()
+        .filter(|row| row.kind == "edited")
+        .count();
+    assert_eq!((found.len(), edited), (18 + 12, 12));
 }
 
 #[test]

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use cento_fingerprint::{Sketch, SketchParameters, Sketcher, grams};
+use cento_fingerprint::{Sketch, SketchParameters, Sketcher};
 use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
 
 use super::flow_names::{counter, shuffle, stage, state};
@@ -20,8 +20,8 @@ use super::phrase_rows::{PageHome, PhraseContribution, Shingle, TOTAL};
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
 use crate::corpus_pages::CorpusPages;
+use crate::gram_sets::{AT_ONCE, GramSets};
 use crate::numbers::Numbers;
-use crate::words::{GramRounds, WordHasher};
 
 /// The shuffle that groups pages by site.
 pub(super) fn home_shuffle(kind: SiteKind) -> &'static str {
@@ -36,83 +36,59 @@ pub(super) fn home_shuffle(kind: SiteKind) -> &'static str {
 /// last words of a page and its first form phrases, too; nobody wrote those, so they are not
 /// counted here.
 struct PhraseScanner {
-    hasher: WordHasher,
+    sets: GramSets,
     sketcher: Sketcher,
     k: usize,
-    grams: Vec<u64>,
     sampled: Vec<u64>,
-    rounds: GramRounds,
 }
-
-/// The longest text, in bytes, whose phrases are computed at once. Those of longer texts are
-/// computed in rounds of bounded memory.
-const AT_ONCE: usize = 1 << 20;
 
 impl PhraseScanner {
     fn new(params: &PhrasesParams) -> PhraseScanner {
         PhraseScanner {
-            hasher: WordHasher::default(),
+            sets: GramSets::default(),
             sketcher: Sketcher::new(SketchParameters {
                 k: params.k,
                 minima: MINIMA,
             }),
             k: params.k as usize,
-            grams: Vec::new(),
             sampled: Vec::new(),
-            rounds: GramRounds::default(),
         }
     }
 
-    /// Calls `each` once with every phrase of a text, and the number of the text's shingles that it
-    /// is. Returns the number of phrases, which is 0 for a text of fewer than k words.
+    /// Calls `each` with the phrases of a text, some at a time and each phrase once, and with the
+    /// sorted shingles of the text. Returns the number of phrases, which is 0 for a text of fewer
+    /// than k words.
     fn of(
         &mut self,
         text: &str,
-        mut each: impl FnMut(u64, u32) -> Result<(), StageError>,
+        mut each: impl FnMut(&[u64], &[u64]) -> Result<(), StageError>,
     ) -> Result<u32, StageError> {
-        self.sampled.clear();
-        if text.len() > AT_ONCE {
-            return self.of_long(text, each);
+        let (sketcher, sampled) = (&mut self.sketcher, &mut self.sampled);
+        sampled.clear();
+        let at_once = text.len() <= AT_ONCE;
+        if !at_once {
+            // Such a text is read twice: for its shingles, and for its phrases.
+            let mut whole = None::<Sketch>;
+            self.sets.of(text, self.k, |set| {
+                if let Some(sketch) = sketcher.sketch_grams(set) {
+                    whole = Some(match whole.take() {
+                        Some(before) => before.union(&sketch)?,
+                        None => sketch,
+                    });
+                }
+                Ok(())
+            })?;
+            sampled.extend(whole.iter().flat_map(Sketch::minima));
+            sampled.sort_unstable();
         }
-        self.grams.clear();
-        let all = &mut self.grams;
-        grams(self.hasher.words(text), self.k, |gram, _| all.push(gram));
-        let minima = self.sketcher.minima(&self.grams).unwrap_or_default();
-        self.sampled.extend_from_slice(minima);
-        self.sampled.sort_unstable();
-        self.grams.sort_unstable();
-        self.grams.dedup();
-        for &gram in &self.grams {
-            each(gram, slots(&self.sampled, gram))?;
-        }
-        Ok(self.grams.len() as u32)
-    }
-
-    /// Like [`PhraseScanner::of`] for a long text, which is read twice: for its shingles, and for
-    /// its phrases.
-    fn of_long(
-        &mut self,
-        text: &str,
-        mut each: impl FnMut(u64, u32) -> Result<(), StageError>,
-    ) -> Result<u32, StageError> {
-        let (sketcher, mut whole) = (&mut self.sketcher, None::<Sketch>);
-        self.rounds.of(text, self.k, |set| {
-            if let Some(sketch) = sketcher.sketch_grams(set) {
-                whole = Some(match whole.take() {
-                    Some(before) => before.union(&sketch)?,
-                    None => sketch,
-                });
-            }
-            Ok::<_, StageError>(())
-        })?;
-        let minima = whole.as_ref().map_or(&[][..], Sketch::minima);
-        self.sampled.extend_from_slice(minima);
-        self.sampled.sort_unstable();
-        let (sampled, mut count) = (&self.sampled, 0);
-        self.rounds.of(text, self.k, |set| {
+        let mut count = 0;
+        self.sets.of(text, self.k, |set| {
             count += set.len() as u32;
-            set.iter()
-                .try_for_each(|&gram| each(gram, slots(sampled, gram)))
+            if at_once {
+                sampled.extend_from_slice(sketcher.minima(set).unwrap_or_default());
+                sampled.sort_unstable();
+            }
+            each(set, sampled)
         })?;
         Ok(count)
     }
@@ -163,21 +139,20 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, param
 }
 
 fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
-    let (texts, settings) = (Arc::clone(corpus), params.clone());
+    let (texts, k) = (Arc::clone(corpus), params.k as usize);
     registry.map(stage::NOTE, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
         let seen = context.state::<SeenFilter>(state::SEEN)?;
-        let mut phrases = PhraseScanner::new(&settings);
+        let mut sets = GramSets::default();
         texts.for_each_text(&context.task()?, |page, text| {
-            if !gone.get(u64::from(page)) {
-                context.check()?;
-                phrases.of(text, |gram, _| {
-                    seen.note(gram);
-                    Ok(())
-                })?;
-                context.check()?;
+            context.check()?;
+            if gone.get(u64::from(page)) {
+                return Ok::<_, StageError>(());
             }
-            Ok::<_, StageError>(())
+            sets.of(text, k, |set| {
+                seen.note_all(set);
+                Ok(context.check()?)
+            })
         })
     });
     let (texts, params) = (Arc::clone(corpus), params.clone());
@@ -193,16 +168,16 @@ fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesPar
                 return Ok(());
             }
             let site = sites.get(page);
-            let total = phrases.of(text, |gram, slots| {
-                if seen.seen_again(gram) {
+            let total = phrases.of(text, |set, sampled| {
+                for gram in seen.repeated(set) {
                     by_phrase.push(Shingle {
                         gram,
                         site,
                         page,
-                        slots,
+                        slots: slots(sampled, gram),
                     })?;
                 }
-                Ok(())
+                Ok(context.check()?)
             })?;
             by_page.push(PhraseContribution {
                 page,
@@ -217,13 +192,18 @@ fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesPar
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::WordHasher;
+    use cento_fingerprint::grams;
     use std::collections::BTreeMap;
 
+    /// The phrases of a text, and how many shingles each one is.
     fn phrases(text: &str) -> BTreeMap<u64, u32> {
         let mut found = BTreeMap::new();
         let count = PhraseScanner::new(&PhrasesParams::default())
-            .of(text, |gram, slots| {
-                assert_eq!(found.insert(gram, slots), None);
+            .of(text, |set, sampled| {
+                for &gram in set {
+                    assert_eq!(found.insert(gram, slots(sampled, gram)), None);
+                }
                 Ok(())
             })
             .unwrap();
@@ -232,20 +212,28 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_has_the_same_phrases_and_shingles_in_rounds() {
-        let text: String = (0..30_000)
-            .map(|word| format!("w{} ", word * word % 7919))
-            .collect();
-        let mut scanner = PhraseScanner::new(&PhrasesParams::default());
-        let mut long = BTreeMap::new();
-        scanner
-            .of_long(&text, |gram, slots| {
-                assert_eq!(long.insert(gram, slots), None);
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(long, phrases(&text));
-        assert_eq!(long.values().sum::<u32>(), MINIMA);
+    fn phrases_and_shingles_are_those_of_the_text_however_long_it_is() {
+        let params = PhrasesParams::default();
+        for words in [100, 30_000, 200_000] {
+            let text: String = (0..words)
+                .map(|word: u64| format!("w{} ", word * word % 7919 + word / 20_000))
+                .collect();
+            let mut all = Vec::new();
+            let mut hasher = WordHasher::default();
+            grams(hasher.words(&text), params.k as usize, |gram, _| {
+                all.push(gram);
+            });
+            let mut expected: BTreeMap<u64, u32> = all.iter().map(|&gram| (gram, 0)).collect();
+            let mut sketcher = Sketcher::new(SketchParameters {
+                k: params.k,
+                minima: MINIMA,
+            });
+            for minimum in sketcher.minima(&all).unwrap() {
+                *expected.get_mut(minimum).unwrap() += 1;
+            }
+            assert_eq!(text.len() > AT_ONCE, words == 200_000);
+            assert_eq!(phrases(&text), expected);
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ mod popularity;
 
 use std::sync::Arc;
 
-use cento_flow::{Flow, Registry, Stage};
+use cento_flow::{Flow, Registry, SeenFilter, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -214,14 +214,12 @@ fn with_phrases(
         .iter()
         .flat_map(|corpus| &corpus.manifest().parts);
     let words: u64 = parts.map(|part| part.counts.words).sum();
-    let bytes = (4 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
-    let mut flow = flow
-        .state(state::SEEN, "seen-filter", json!({ "bytes": bytes }))
-        .stage(
-            Stage::map(stage::NOTE, corpus.text_tasks())
-                .reads(GONE)
-                .writes(state::SEEN),
-        );
+    let seen = SeenFilter::parameters(words, 4, memory / 4);
+    let mut flow = flow.state(state::SEEN, "seen-filter", seen).stage(
+        Stage::map(stage::NOTE, corpus.text_tasks())
+            .reads(GONE)
+            .writes(state::SEEN),
+    );
     let shingle = Stage::map(stage::SHINGLE, corpus.text_tasks())
         .reads(GONE)
         .reads(state::SEEN)

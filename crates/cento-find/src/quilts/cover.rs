@@ -73,8 +73,9 @@ pub(super) struct GramClasses {
     list: GramList,
     /// The class of each gram.
     classes: Vec<u32>,
-    /// A hash table of the classes by their pages, with linear probing. At most half full.
-    known: Vec<u32>,
+    /// A hash table of the classes by their pages, with linear probing. At most half full. The high
+    /// half of a slot is a hash of the pages, the low half the class.
+    known: Vec<u64>,
     /// The factor of the hash function. It is drawn at random, so that nobody can write pages whose
     /// classes all collide. The result does not depend on it.
     factor: u64,
@@ -83,7 +84,7 @@ pub(super) struct GramClasses {
 }
 
 /// An empty slot of the hash table.
-const FREE: u32 = u32::MAX;
+const FREE: u64 = u64::MAX;
 /// The smallest size of the hash table, a power of two.
 const SLOTS: usize = 1 << 10;
 
@@ -127,7 +128,10 @@ impl GramClasses {
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.classes.clear();
-        self.known.truncate(SLOTS);
+        // As many as the last page needed, or half of what there was.
+        let needed = (self.ranges.len() * 2).next_power_of_two();
+        let slots = needed.max(self.known.len() / 2).max(SLOTS);
+        self.known.truncate(slots);
         self.known.fill(FREE);
         self.pages.clear();
         self.ranges.clear();
@@ -136,13 +140,62 @@ impl GramClasses {
     /// Adds a gram that is a patch gram from this m on, and the pages that can be its sources. The
     /// m never decreases from gram to gram, and `others` ascend.
     pub(super) fn add(&mut self, gram: u64, least_m: u16, others: &[u32]) {
-        let slot = self.slot(others);
-        let class = match self.known.get(slot) {
-            Some(&class) if class != FREE => class,
-            _ => self.add_class(slot, others),
-        };
+        let class = self.class_of(others);
+        self.push(gram, least_m, class);
+    }
+
+    /// The class of a list of pages, which ascend.
+    pub(super) fn class_of(&mut self, others: &[u32]) -> u32 {
+        let hash = self.hash(others);
+        let slot = self.slot(hash, others);
+        match self.known.get(slot) {
+            Some(&known) if known != FREE => known as u32,
+            _ => self.add_class(slot, hash, others),
+        }
+    }
+
+    /// Adds a gram to a class. The m never decreases from gram to gram.
+    pub(super) fn push(&mut self, gram: u64, least_m: u16, class: u32) {
         self.list.push(gram, least_m);
         self.classes.push(class);
+    }
+
+    /// The number of grams, and of pages in the lists of all classes.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.classes.len(), self.pages.len())
+    }
+
+    /// Calls `each` with the pages and the grams of every class.
+    pub(super) fn for_each_class<E>(
+        &self,
+        mut each: impl FnMut(&[u32], &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ends = vec![0usize; self.ranges.len()];
+        for &class in &self.classes {
+            if let Some(count) = ends.get_mut(class as usize) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut sorted = vec![0u64; self.classes.len()];
+        for (&gram, &class) in self.list.grams.iter().zip(&self.classes) {
+            if let Some(end) = ends.get_mut(class as usize) {
+                if let Some(slot) = sorted.get_mut(*end) {
+                    *slot = gram;
+                }
+                *end += 1;
+            }
+        }
+        let mut begin = 0;
+        for (class, end) in ends.into_iter().enumerate() {
+            let grams = sorted.get(begin..end).unwrap_or_default();
+            each(self.others(class), grams)?;
+            begin = end;
+        }
+        Ok(())
     }
 
     /// Frees the memory if it has space for more than `grams` grams.
@@ -152,41 +205,54 @@ impl GramClasses {
         }
     }
 
-    fn add_class(&mut self, slot: usize, others: &[u32]) -> u32 {
+    fn add_class(&mut self, slot: usize, hash: u32, others: &[u32]) -> u32 {
         let class = self.ranges.len() as u32;
         let begin = self.pages.len();
         self.pages.extend(others);
         self.ranges.push(begin..self.pages.len());
         if let Some(known) = self.known.get_mut(slot) {
-            *known = class;
+            *known = u64::from(hash) << 32 | u64::from(class);
         }
         if self.ranges.len() * 2 > self.known.len() {
             let slots = self.known.len() * 2;
-            self.known.clear();
-            self.known.resize(slots, FREE);
-            for class in 0..=class {
-                let slot = self.slot(self.others(class as usize));
-                if let Some(known) = self.known.get_mut(slot) {
-                    *known = class;
+            let known = std::mem::replace(&mut self.known, vec![FREE; slots]);
+            for known in known.into_iter().filter(|&known| known != FREE) {
+                let mut slot = self.first_slot((known >> 32) as u32);
+                while self.known.get(slot).is_some_and(|&other| other != FREE) {
+                    slot = (slot + 1) & (slots - 1);
+                }
+                if let Some(place) = self.known.get_mut(slot) {
+                    *place = known;
                 }
             }
         }
         class
     }
 
-    /// The slot of the class of these pages, or the free slot where it belongs.
-    fn slot(&self, others: &[u32]) -> usize {
-        let last = self.known.len() - 1;
+    #[inline(always)]
+    fn hash(&self, others: &[u32]) -> u32 {
         let hash = others.iter().fold(self.factor, |hash, &page| {
             let mixed = (hash ^ u64::from(page)).wrapping_mul(self.factor);
             mixed ^ mixed >> 32
         });
-        let mut slot = hash as usize & last;
-        while let Some(&class) = self.known.get(slot)
-            && class != FREE
-            && self.others(class as usize) != others
+        hash as u32
+    }
+
+    /// The slot at which the search for a class begins.
+    #[inline(always)]
+    fn first_slot(&self, hash: u32) -> usize {
+        hash as usize & (self.known.len() - 1)
+    }
+
+    /// The slot of the class of these pages, or the free slot where it belongs.
+    #[inline(always)]
+    fn slot(&self, hash: u32, others: &[u32]) -> usize {
+        let mut slot = self.first_slot(hash);
+        while let Some(&known) = self.known.get(slot)
+            && known != FREE
+            && ((known >> 32) as u32 != hash || self.others(known as u32 as usize) != others)
         {
-            slot = (slot + 1) & last;
+            slot = (slot + 1) & (self.known.len() - 1);
         }
         slot
     }
@@ -198,7 +264,7 @@ impl GramClasses {
         let candidates = entries.min(u64::from(pages));
         self.classes.len() as u64 * 12
             + entries * 16
-            + self.ranges.len() as u64 * 56
+            + self.ranges.len() as u64 * 72
             + candidates * (size_of::<Candidate>() + size_of::<(u64, Reverse<usize>)>()) as u64
     }
 

@@ -3,13 +3,13 @@
 //! ```text
 //!   counts ─ patchy ─▶ patchy (one bit per page)
 //!     └────────────────▶ others: the counts of a patchy page
-//!   postings ─ others ─▶ others: (patchy page, gram, three other pages) ─ cover ─▶ quilts, sources
+//!   postings ─ others ─▶ others: (patchy page, class, other pages, grams) ─ cover ─▶ quilts
 //! ```
 //!
 //! Only patchy pages, those with enough patch grams, get lists of the other pages that have their
-//! grams: at most m − 1 for each gram. Their links arrive in the same group, so that a gram counts
-//! as attributed if *any* foreign page that has it is linked, whether or not the cover needs that
-//! page.
+//! grams: at most m − 1 for each class of grams. Their links arrive in the same group, so that a
+//! gram counts as attributed if *any* foreign page that has it is linked, whether or not the cover
+//! needs that page.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::cover::{Cover, GramClasses};
 use super::flow_names::{counter, shuffle, stage, state};
 use super::gram_rows::{
-    CategoryCount, FIRST, GRAMS, GramPage, LINKED_ADDRESS, NOBODY, Others, PATCH, SHARED,
+    CategoryCount, ClassPart, FIRST, GRAMS, LINKED_ADDRESS, Others, PATCH, REPEATED, SHARED,
     SweepTally,
 };
 use super::order::DateOrder;
@@ -115,7 +115,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
                 }
             }
             let count = |category: u32| counts.get(category as usize).copied().unwrap_or(0);
-            let grams = count(GRAMS);
+            let grams = count(GRAMS).saturating_sub(count(REPEATED));
             let mut sum = 0;
             let patch: Vec<u64> = counts
                 .iter()
@@ -134,14 +134,13 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
             }
             context.count(counter::PATCHY, 1);
             patchy.set(u64::from(page));
-            let mut push = |part: u16, counts: [u64; 3]| {
-                others.push(Others {
+            let mut push = |part: u32, counts: [u64; 3]| {
+                others.push(Others::about(
                     page,
-                    least_m: 0,
                     part,
-                    gram: 0,
-                    others: counts.map(|count| count as u32),
-                })
+                    0,
+                    counts.map(|count| count as u32),
+                ))
             };
             push(0, [grams, count(SHARED) + sum, count(FIRST)])?;
             for (part, &patch) in (1..).zip(&patch) {
@@ -150,7 +149,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
         }
         Ok(())
     });
-    registry.reduce::<GramPage, _>(stage::OTHERS, |context, groups| {
+    registry.reduce::<ClassPart, _>(stage::OTHERS, |context, groups| {
         let level: Level = context.parameters()?;
         let patchy = context.state::<Bitmap>(&level.name(state::PATCHY))?;
         let servers = match level.foreign {
@@ -160,37 +159,68 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp:
         let mut out = context.shuffle::<Others>(&level.name(shuffle::OTHERS))?;
         let mut pages: Vec<u32> = Vec::new();
         let mut others: Vec<u32> = Vec::new();
+        // Patchy pages of a class that have foreign pages in it.
+        let mut patched: Vec<u32> = Vec::new();
+        let mut grams: Vec<u64> = Vec::with_capacity(Others::GRAMS_PER_ROW);
         let mut triples = 0;
         while let Some(group) = groups.next_group()? {
-            let gram = group.key();
+            let class = group.key();
+            let (mut parts, mut rows, mut triples_of_gram) = (0, None, 0);
+            let mut key = (0, class);
             pages.clear();
-            pages.extend(group.map(|row| row.page));
-            let least_m = level.least_m(pages.len()) as u16;
-            for &page in &pages {
-                if !patchy.get(u64::from(page)) {
+            grams.clear();
+            for row in group {
+                if let Some((part, some)) = row.pages() {
+                    // Every task that has grams of the class lists its pages.
+                    if part == parts {
+                        pages.extend(some);
+                        parts += 1;
+                    }
                     continue;
                 }
-                others.clear();
-                others.extend(pages.iter().filter(|&&other| {
-                    other != page
-                        && servers
-                            .as_ref()
-                            .is_none_or(|servers| is_foreign(servers, page, other))
-                }));
-                triples += others.len() as u64;
-                for (part, some) in (0..).zip(others.chunks(3)) {
-                    let mut three = [NOBODY; 3];
-                    three
-                        .iter_mut()
-                        .zip(some)
-                        .for_each(|(slot, &other)| *slot = other);
-                    out.push(Others {
-                        page,
-                        least_m,
-                        part,
-                        gram,
-                        others: three,
-                    })?;
+                // The list is complete.
+                let rows = match &mut rows {
+                    Some(rows) => rows,
+                    none => {
+                        key.0 = level.least_m(pages.len()) as u16;
+                        patched.clear();
+                        for &page in pages.iter().filter(|&&page| patchy.get(u64::from(page))) {
+                            others.clear();
+                            others.extend(pages.iter().filter(|&&other| {
+                                other != page
+                                    && servers
+                                        .as_ref()
+                                        .is_none_or(|servers| is_foreign(servers, page, other))
+                            }));
+                            for (part, some) in (0..).zip(others.chunks(Others::PAGES_PER_ROW)) {
+                                out.push(Others::pages(page, key, part, some))?;
+                            }
+                            if !others.is_empty() {
+                                patched.push(page);
+                                triples_of_gram += others.len() as u64;
+                            }
+                        }
+                        none.insert(0)
+                    }
+                };
+                if patched.is_empty() {
+                    break;
+                }
+                for gram in row.grams() {
+                    triples += triples_of_gram;
+                    grams.push(gram);
+                    if grams.len() == Others::GRAMS_PER_ROW {
+                        for &page in &patched {
+                            out.push(Others::grams(page, key, *rows, &grams))?;
+                        }
+                        *rows += 1;
+                        grams.clear();
+                    }
+                }
+            }
+            if let (Some(rows), false) = (rows, grams.is_empty()) {
+                for &page in &patched {
+                    out.push(Others::grams(page, key, rows, &grams))?;
                 }
             }
         }
@@ -273,8 +303,10 @@ struct PatchyPage {
     /// All grams, if they did not fit in memory. Then `classes` is empty.
     spilled: Option<SpilledGrams>,
     linked: Linked,
-    /// The gram whose others are being collected.
-    gram: Option<(u64, u16)>,
+    /// The class that is being read, and its number if some of its grams were added.
+    class: Option<(u16, u64)>,
+    number: Option<u32>,
+    /// The other pages of the class.
     others: Vec<u32>,
     memory: PageMemory,
     /// Pages of the corpus.
@@ -293,7 +325,8 @@ impl PatchyPage {
             classes: GramClasses::default(),
             spilled: None,
             linked: Linked::default(),
-            gram: None,
+            class: None,
+            number: None,
             others: Vec::new(),
             memory: PageMemory::default(),
             pages,
@@ -310,32 +343,49 @@ impl PatchyPage {
             self.memory.release();
         }
         self.linked.clear();
-        self.gram = None;
-        self.others.clear();
+        self.class = None;
     }
 
     /// Adds a row of the page. `more` is the memory that is in use beside it.
     fn add(&mut self, context: &Context<'_>, row: Others, more: u64) -> Result<(), StageError> {
-        let (least_m, part, gram, others) = (row.least_m, row.part, row.gram, row.others);
+        let (least_m, part, values) = (row.least_m, row.part, row.values);
         if least_m == 0 {
-            let [one, two, three] = others.map(u64::from);
+            let [one, two, three, ..] = values.map(u64::from);
             match part {
-                LINKED_ADDRESS.. => self.linked.add(part, others[0]),
                 0 => (self.grams, self.shared, self.first) = (one, two, three),
+                _ if part >= u32::from(LINKED_ADDRESS) => self.linked.add(part as u16, values[0]),
                 _ => self.patch.push(one),
             }
             return Ok(());
         }
-        if self.gram != Some((gram, least_m)) {
-            self.close_gram()?;
-            self.gram = Some((gram, least_m));
-            let bytes = self.classes.bytes(self.pages) + more;
-            if self.spilled.is_none() && !self.memory.reserve(context, bytes) {
-                self.spill(context)?;
-            }
+        let class = (least_m, row.class);
+        if self.class != Some(class) {
+            (self.class, self.number) = (Some(class), None);
+            self.others.clear();
         }
-        self.others
-            .extend(others.iter().filter(|&&other| other != NOBODY));
+        if part < Others::GRAMS {
+            let some = values.get(..usize::from(row.count));
+            self.others.extend_from_slice(some.unwrap_or_default());
+            return Ok(());
+        }
+        let bytes = self.classes.bytes(self.pages) + more;
+        if self.spilled.is_none() && !self.memory.reserve(context, bytes) {
+            self.spill(context)?;
+        }
+        for gram in row.grams_of() {
+            let added = match &mut self.spilled {
+                Some(spilled) => spilled.add(gram, least_m, &self.others),
+                None => {
+                    let classes = &mut self.classes;
+                    let number = self
+                        .number
+                        .get_or_insert_with(|| classes.class_of(&self.others));
+                    classes.push(gram, least_m, *number);
+                    Ok(())
+                }
+            };
+            added.map_err(|error| self.failed(error))?;
+        }
         Ok(())
     }
 
@@ -357,24 +407,8 @@ impl PatchyPage {
         crate::Error::io(&self.temp, error)
     }
 
-    /// Ends the gram whose others were collected.
-    fn close_gram(&mut self) -> Result<(), StageError> {
-        if let Some((gram, least_m)) = self.gram.take() {
-            match &mut self.spilled {
-                None => self.classes.add(gram, least_m, &self.others),
-                Some(spilled) => {
-                    let added = spilled.add(gram, least_m, &self.others);
-                    added.map_err(|error| self.failed(error))?;
-                }
-            }
-            self.others.clear();
-        }
-        Ok(())
-    }
-
     /// Ends the page.
     fn close(&mut self, context: &Context<'_>) -> Result<(), StageError> {
-        self.close_gram()?;
         if let Some(spilled) = &mut self.spilled {
             let flushed = spilled.flush();
             flushed.map_err(|error| self.failed(error))?;

@@ -42,9 +42,11 @@ pub(super) const GRAMS: u32 = 0;
 pub(super) const SHARED: u32 = 1;
 /// Grams that are also on other pages, all of them later.
 pub(super) const FIRST: u32 = 2;
+/// Repetitions of a gram of the page that were counted as [`GRAMS`].
+pub(super) const REPEATED: u32 = 3;
 /// The first category of patch grams. There is one for each m: the smallest for which they are
 /// patch grams.
-pub(super) const PATCH: u32 = 3;
+pub(super) const PATCH: u32 = 4;
 
 impl CategoryCount {
     const BITS: u32 = 20;
@@ -78,26 +80,203 @@ impl Row for CategoryCount {
     }
 }
 
-/// The other pages that have a gram of a page, three per row. Most patch grams are on few pages,
-/// and a row for each of them would move twice the bytes.
+/// A part of a class of grams: some of its grams, or some of the pages that have all of them. A
+/// page that was copied whole is one class with thousands of grams, so few rows are pages.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct ClassPart {
+    /// The hash of the list of pages. As with grams, two lists of the same hash are the same.
+    class: u64,
+    /// The position among the parts of the list; [`ClassPart::GRAMS`] for grams.
+    part: u16,
+    count: u16,
+    values: [u32; 5],
+}
+
+impl ClassPart {
+    /// The part of a row of grams. A list has fewer parts, because it has at most 65,535 pages.
+    const GRAMS: u16 = u16::MAX;
+    /// Grams in a row.
+    const GRAMS_PER_ROW: usize = 2;
+
+    /// The hash of a list of pages. The same in every process.
+    fn class_of(pages: &[u32]) -> u64 {
+        let folded = |one: u64, other: u64| {
+            let product = u128::from(one) * u128::from(other);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let hash = pages.iter().fold(pages.len() as u64, |hash, &page| {
+            folded(
+                hash ^ u64::from(page) ^ 0x6498_3001_6cff_3ecb,
+                0xd5b8_cd8a_1ad1_e147,
+            )
+        });
+        folded(hash ^ 0xf734_ffa6_0741_8b61, 0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// The rows of a class.
+    pub(super) fn rows(pages: &[u32], grams: &[u64]) -> impl Iterator<Item = ClassPart> {
+        let class = ClassPart::class_of(pages);
+        let lists = (0..).zip(pages.chunks(5)).map(move |(part, pages)| {
+            let mut values = [0; 5];
+            values
+                .iter_mut()
+                .zip(pages)
+                .for_each(|(value, &page)| *value = page);
+            ClassPart {
+                class,
+                part,
+                count: pages.len() as u16,
+                values,
+            }
+        });
+        let grams = grams.chunks(ClassPart::GRAMS_PER_ROW).map(move |grams| {
+            let mut values = [0; 5];
+            put_grams(grams, &mut values);
+            ClassPart {
+                class,
+                part: ClassPart::GRAMS,
+                count: grams.len() as u16,
+                values,
+            }
+        });
+        lists.chain(grams)
+    }
+
+    /// Some pages with the position of this part of the list; `None` if these are grams.
+    pub(super) fn pages(&self) -> Option<(u16, &[u32])> {
+        let pages = self.values.get(..usize::from(self.count));
+        pages
+            .filter(|_| self.part != ClassPart::GRAMS)
+            .map(|pages| (self.part, pages))
+    }
+
+    /// The grams of a row that has no pages.
+    pub(super) fn grams(&self) -> impl Iterator<Item = u64> {
+        grams_in(self.values, usize::from(self.count))
+    }
+}
+
+/// Writes grams as pairs of numbers.
+fn put_grams(grams: &[u64], values: &mut [u32]) {
+    for (pair, gram) in values.chunks_exact_mut(2).zip(grams) {
+        pair.copy_from_slice(&[*gram as u32, (gram >> 32) as u32]);
+    }
+}
+
+/// Reads the first grams of pairs of numbers.
+fn grams_in<const N: usize>(values: [u32; N], grams: usize) -> impl Iterator<Item = u64> {
+    let pair = move |at: usize| {
+        let half = |at: usize| values.get(at).copied().map_or(0, u64::from);
+        half(2 * at) | half(2 * at + 1) << 32
+    };
+    (0..grams).map(pair)
+}
+
+impl Row for ClassPart {
+    type Key = u64;
+    // The order of grams within a class does not matter.
+    type Rest = u16;
+
+    fn key(&self) -> u64 {
+        self.class
+    }
+
+    fn rest(&self) -> u16 {
+        self.part
+    }
+}
+
+/// What a page needs for its cover: its counts, a link, or of a class of its grams some other pages
+/// that have them or some of the grams.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Others {
     pub(super) page: u32,
-    /// The smallest m for which it is a patch gram; 0 for a row about the page itself: its counts,
-    /// or a link.
+    /// The smallest m for which they are patch grams; 0 for a row about the page itself.
     pub(super) least_m: u16,
-    pub(super) part: u16,
-    pub(super) gram: u64,
-    pub(super) others: [u32; 3],
+    pub(super) count: u16,
+    /// The position among the parts of the list, or among those of the grams and
+    /// [`Others::GRAMS`].
+    pub(super) part: u32,
+    pub(super) class: u64,
+    pub(super) values: [u32; 8],
 }
 
-/// An empty place in [`Others`].
+impl Others {
+    /// The part of the first row of grams.
+    pub(super) const GRAMS: u32 = 1 << 31;
+    /// Pages in a row.
+    pub(super) const PAGES_PER_ROW: usize = 8;
+    /// Grams in a row.
+    pub(super) const GRAMS_PER_ROW: usize = 4;
+
+    /// A row about the page itself.
+    pub(super) fn about(page: u32, part: u32, class: u64, some: [u32; 3]) -> Others {
+        let [one, two, three] = some;
+        Others {
+            page,
+            least_m: 0,
+            count: 3,
+            part,
+            class,
+            values: [one, two, three, 0, 0, 0, 0, 0],
+        }
+    }
+
+    /// A row of pages.
+    pub(super) fn pages(
+        page: u32,
+        (least_m, class): (u16, u64),
+        part: u32,
+        some: &[u32],
+    ) -> Others {
+        let mut values = [0; 8];
+        values
+            .iter_mut()
+            .zip(some)
+            .for_each(|(value, &page)| *value = page);
+        Others {
+            page,
+            least_m,
+            count: some.len() as u16,
+            part,
+            class,
+            values,
+        }
+    }
+
+    /// A row of grams.
+    pub(super) fn grams(
+        page: u32,
+        (least_m, class): (u16, u64),
+        part: u32,
+        some: &[u64],
+    ) -> Others {
+        let mut values = [0; 8];
+        put_grams(some, &mut values);
+        Others {
+            page,
+            least_m,
+            count: some.len() as u16,
+            part: Others::GRAMS | part,
+            class,
+            values,
+        }
+    }
+
+    /// The grams of a row of grams.
+    pub(super) fn grams_of(&self) -> impl Iterator<Item = u64> {
+        grams_in(self.values, usize::from(self.count))
+    }
+}
+
+/// An empty place in the row of a link.
 pub(super) const NOBODY: u32 = u32::MAX;
 
 impl Row for Others {
     type Key = u32;
-    type Rest = (u16, u64, u16);
+    type Rest = (u16, u64, u32);
 
     fn key(&self) -> u32 {
         self.page
@@ -105,8 +284,8 @@ impl Row for Others {
 
     // The patch grams for a smaller m precede those that a larger m adds. If there is one m, as in
     // all runs but sweeps, rows arrive in this order, and sorting them only reads them.
-    fn rest(&self) -> (u16, u64, u16) {
-        (self.least_m, self.gram, self.part)
+    fn rest(&self) -> (u16, u64, u32) {
+        (self.least_m, self.class, self.part)
     }
 }
 
@@ -181,8 +360,7 @@ impl Row for LinkEnd {
 }
 
 /// A position of a patch gram in a quilt, to be found in its source.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, packed(4))]
+#[derive(Clone, Copy)]
 pub(super) struct PatchPosition {
     pub(super) source: u32,
     pub(super) quilt: u32,
@@ -196,7 +374,76 @@ pub(super) struct PatchPosition {
     pub(super) end: u32,
 }
 
-impl Row for PatchPosition {
+/// Positions in a row of [`PatchPositions`].
+const POSITIONS: usize = 6;
+
+/// Consecutive positions with the same source. Most patches are long, and a row for each position
+/// would move twice the bytes.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct PatchPositions {
+    source: u32,
+    quilt: u32,
+    rank: u32,
+    /// The first position.
+    position: u32,
+    count: u32,
+    begins: [u32; POSITIONS],
+    ends: [u32; POSITIONS],
+    grams: [u64; POSITIONS],
+}
+
+impl PatchPositions {
+    /// Appends the next position of a quilt. Returns the row before it if it is complete. The first
+    /// row must be zeroed.
+    pub(super) fn add(&mut self, next: &PatchPosition) -> Option<PatchPositions> {
+        let at = self.count as usize;
+        let follows = (self.source, self.quilt, self.rank) == (next.source, next.quilt, next.rank)
+            && self.position.checked_add(self.count) == Some(next.position);
+        if at > 0 && !(follows && at < POSITIONS) {
+            let complete = std::mem::replace(self, PatchPositions::zeroed());
+            self.add(next);
+            return Some(complete);
+        }
+        if at == 0 {
+            (self.source, self.quilt) = (next.source, next.quilt);
+            (self.rank, self.position) = (next.rank, next.position);
+        }
+        let (mut begins, mut ends, mut grams) = (self.begins, self.ends, self.grams);
+        if let (Some(begin), Some(end), Some(gram)) =
+            (begins.get_mut(at), ends.get_mut(at), grams.get_mut(at))
+        {
+            (*begin, *end, *gram) = (next.begin, next.end, next.gram);
+        }
+        (self.begins, self.ends, self.grams) = (begins, ends, grams);
+        self.count += 1;
+        None
+    }
+
+    /// Whether it has no position.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Each position.
+    pub(super) fn positions(self) -> impl Iterator<Item = PatchPosition> {
+        let (begins, ends, grams) = (self.begins, self.ends, self.grams);
+        let (source, quilt, rank, first) = (self.source, self.quilt, self.rank, self.position);
+        let places = begins.into_iter().zip(ends).zip(grams);
+        let positions = places.take(self.count as usize).zip(0..);
+        positions.map(move |(((begin, end), gram), at)| PatchPosition {
+            source,
+            quilt,
+            rank,
+            position: first + at,
+            gram,
+            begin,
+            end,
+        })
+    }
+}
+
+impl Row for PatchPositions {
     type Key = u32;
     type Rest = (u32, u32);
 
@@ -229,5 +476,55 @@ impl Row for SweepTally {
 
     fn rest(&self) -> (u64, u64) {
         (self.quilts, self.sources)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_of_positions_have_all_of_them_in_order(
+            steps in prop::collection::vec((1u32..3, 0u32..2, any::<u64>()), 0..60),
+        ) {
+            let mut position = u32::MAX - 100;
+            let all: Vec<PatchPosition> = steps
+                .into_iter()
+                .map(|(step, source, gram)| {
+                    position = position.saturating_add(step);
+                    let (begin, end) = (position / 2, position / 2 + 9);
+                    PatchPosition { source, quilt: 7, rank: source, position, gram, begin, end }
+                })
+                .collect();
+            let mut row = PatchPositions::zeroed();
+            let mut rows: Vec<PatchPositions> = all.iter().filter_map(|next| row.add(next)).collect();
+            prop_assert_eq!(row.is_empty(), all.is_empty());
+            rows.push(row);
+            let facts = |row: &PatchPosition| {
+                [row.source, row.quilt, row.rank, row.position, row.begin, row.end]
+            };
+            let found: Vec<_> = rows.iter().flat_map(|row| row.positions()).collect();
+            prop_assert!(found.iter().map(facts).eq(all.iter().map(facts)));
+            prop_assert!(found.iter().map(|row| row.gram).eq(all.iter().map(|row| row.gram)));
+        }
+
+        #[test]
+        fn rows_of_a_class_have_its_pages_and_its_grams(
+            pages in prop::collection::btree_set(any::<u32>(), 2..20),
+            grams in prop::collection::vec(any::<u64>(), 1..20),
+        ) {
+            let pages: Vec<u32> = pages.into_iter().collect();
+            let rows: Vec<ClassPart> = ClassPart::rows(&pages, &grams).collect();
+            let lists = rows.iter().filter_map(ClassPart::pages);
+            let found: Vec<u32> = lists.flat_map(|(_, some)| some.to_vec()).collect();
+            prop_assert_eq!(found, &pages[..]);
+            let of_grams = rows.iter().filter(|row| row.pages().is_none());
+            prop_assert_eq!(of_grams.flat_map(ClassPart::grams).collect::<Vec<_>>(), grams);
+            prop_assert!(rows.is_sorted_by_key(Row::rest));
+            prop_assert!(rows.iter().all(|row| row.key() == ClassPart::class_of(&pages)));
+            prop_assert!(ClassPart::class_of(&pages[1..]) != ClassPart::class_of(&pages));
+        }
     }
 }

@@ -27,7 +27,6 @@ mod cover;
 mod covering;
 mod flow_names;
 mod gram_rows;
-mod gram_table;
 mod grams;
 mod order;
 mod params;
@@ -40,7 +39,7 @@ mod sweep;
 
 use std::sync::Arc;
 
-use cento_flow::{Flow, Registry, Stage};
+use cento_flow::{Flow, Registry, SeenFilter, Shuffle, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -268,6 +267,10 @@ fn common_stages(
     flow
 }
 
+/// Partitions of grams: half as many as usual. Each lists the pages of a class again, and counts
+/// for nearly every page.
+const GRAM_PARTITIONS: u32 = 128;
+
 /// Adds the stages from texts to covers for one k.
 fn level_stages(flow: Flow, corpus: &CorpusPages, level: &Level, memory: u64) -> Flow {
     let name = |what: &str| level.name(what);
@@ -282,7 +285,13 @@ fn level_stages(flow: Flow, corpus: &CorpusPages, level: &Level, memory: u64) ->
             "bitmap",
             json!({ "bytes": bitmap_bytes(corpus) }),
         )
-        .shuffle(&name(shuffle::BY_GRAM))
+        .shuffle_with(
+            &name(shuffle::BY_GRAM),
+            Shuffle {
+                partitions: GRAM_PARTITIONS,
+                ..Shuffle::default()
+            },
+        )
         .shuffle(&name(shuffle::POSTINGS))
         .shuffle_of_numbers(&name(shuffle::COUNTS), bits)
         .shuffle_of_numbers(&name(shuffle::OTHERS), bits);
@@ -291,15 +300,12 @@ fn level_stages(flow: Flow, corpus: &CorpusPages, level: &Level, memory: u64) ->
         .writes(&name(shuffle::BY_GRAM))
         .writes(&name(shuffle::COUNTS));
     if level.filtered {
-        // Four bytes for each gram, but at most a quarter of the memory.
-        let bytes = (words(corpus) * 4).clamp(1 << 12, (memory / 4).max(1 << 12));
-        flow = flow
-            .state(&name(state::SEEN), "seen-filter", json!({ "bytes": bytes }))
-            .stage(
-                with(Stage::map(stage::NOTE, corpus.text_tasks()))
-                    .reads(collapsed::GONE)
-                    .writes(&name(state::SEEN)),
-            );
+        let seen = SeenFilter::parameters(words(corpus), 4, memory / 4);
+        flow = flow.state(&name(state::SEEN), "seen-filter", seen).stage(
+            with(Stage::map(stage::NOTE, corpus.text_tasks()))
+                .reads(collapsed::GONE)
+                .writes(&name(state::SEEN)),
+        );
         grams = grams.reads(&name(state::SEEN));
     }
     let mut patch_grams = with(Stage::reduce(stage::PATCH_GRAMS, &name(shuffle::BY_GRAM)))

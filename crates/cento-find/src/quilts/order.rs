@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 
 use bytes::Bytes;
 use cento_flow::{StageError, State};
-use cento_text::date::latest;
+use cento_text::date::{earliest, is_before, is_calendar};
 use serde_json::Value;
 
 use crate::page_minima::PageMinima;
@@ -94,15 +94,16 @@ impl State for DateOrder {
 }
 
 /// Finds the page that had a gram before all others, as [`crate::precedence::earlier`] compares
-/// them. There is no such page if two share the earliest date or one date is part of the other, if
-/// any has no date, or if the earliest date is that of a publication and another page is dated by
-/// its fetch.
+/// them. There is no such page if two share the earliest date, or one date may be part of the
+/// other, if any has no date, or if the earliest date is that of a publication and another page is
+/// dated by its fetch.
 pub(super) struct Earliest {
     /// The earliest date, and the page that has it.
     date: u64,
     page: u32,
-    /// The earliest date of the other pages.
+    /// The earliest date of the other pages: of a moment, and of a publication on a day.
     next: u64,
+    next_day: u64,
     undated: bool,
     /// Whether the earliest date is that of a publication.
     published: bool,
@@ -116,6 +117,7 @@ impl Earliest {
             date: u64::MAX,
             page: 0,
             next: u64::MAX,
+            next_day: u64::MAX,
             undated: false,
             published: false,
             fetched: false,
@@ -128,10 +130,23 @@ impl Earliest {
         self.undated |= date == UNDATED;
         self.fetched |= is_fetched;
         if date < self.date {
-            (self.next, self.date, self.page) = (self.date, date, page);
-            self.published = !is_fetched;
+            let (known, by_publication) = (self.date, self.published);
+            (self.date, self.page, self.published) = (date, page, !is_fetched);
+            self.see_other(known, by_publication);
         } else {
-            self.next = self.next.min(date);
+            self.see_other(date, !is_fetched);
+        }
+    }
+
+    #[inline]
+    fn see_other(&mut self, date: u64, is_published: bool) {
+        // A date that is later than both kinds is not looked at: most are.
+        if date >= self.next.max(self.next_day) {
+            return;
+        }
+        match is_published && is_calendar(millis_of(date)) {
+            true => self.next_day = self.next_day.min(date),
+            false => self.next = self.next.min(date),
         }
     }
 
@@ -143,16 +158,27 @@ impl Earliest {
 
     pub(super) fn first(&self) -> Option<u32> {
         let undecided = self.published && self.fetched;
-        if self.undated || undecided || self.next <= self.date {
+        if self.undated || undecided || self.next.min(self.next_day) <= self.date {
             return None;
         }
-        // No call for most grams: it needs a calendar.
-        let last = match self.published {
-            true => (latest(self.date.cast_signed() - SHIFT) + SHIFT).cast_unsigned(),
-            false => self.date,
+        // Not computed for most grams: it needs a calendar.
+        let date = millis_of(self.date);
+        let is_earlier = |other: u64| {
+            let millis = millis_of(other);
+            other == u64::MAX
+                || match self.published {
+                    true => is_before(date, millis),
+                    false if other == self.next_day => date < earliest(millis),
+                    false => date < millis,
+                }
         };
-        (last < self.next).then_some(self.page)
+        (is_earlier(self.next) && is_earlier(self.next_day)).then_some(self.page)
     }
+}
+
+/// The milliseconds since 1970 of the date of a key.
+fn millis_of(date: u64) -> i64 {
+    date.cast_signed().wrapping_sub(SHIFT)
 }
 
 #[cfg(test)]

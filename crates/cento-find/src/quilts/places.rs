@@ -18,10 +18,10 @@ use cento_text::words::WordScanner;
 
 use super::covering::{PageMemory, runs_order};
 use super::flow_names::{shuffle, stage};
-use super::gram_rows::PatchPosition;
-use super::gram_table::{GramFilter, GramTable};
+use super::gram_rows::{PatchPosition, PatchPositions};
 use super::params::Level;
 use crate::corpus_pages::CorpusPages;
+use crate::gram_table::{GramFilter, GramTable};
 
 /// Texts that are read in one batch.
 const TEXTS: usize = 256;
@@ -230,7 +230,7 @@ impl<'a> PatchLocator<'a> {
 
     /// Scans the texts, and sends each position to the source of its gram.
     pub(super) fn locate(&mut self, context: &Context<'_>) -> Result<(), StageError> {
-        let mut positions = context.shuffle::<PatchPosition>(shuffle::POSITIONS)?;
+        let mut positions = context.shuffle::<PatchPositions>(shuffle::POSITIONS)?;
         let numbers: Vec<u32> = self.quilts.iter().map(|&(quilt, _)| quilt).collect();
         let ends = self.quilts.iter().skip(1).map(|&(_, begin)| begin);
         let mut covered = self
@@ -248,9 +248,11 @@ impl<'a> PatchLocator<'a> {
                 table.insert(covered.gram, number);
                 filter.add(covered.gram);
             }
+            let mut row = PatchPositions::zeroed();
             text.scan(words, table, filter, |number, place| {
-                if let Some(found) = covered.get(number as usize) {
-                    positions.push(PatchPosition {
+                let found = covered.get(number as usize);
+                let complete = found.and_then(|found| {
+                    row.add(&PatchPosition {
                         source: found.source,
                         quilt,
                         rank: found.rank,
@@ -258,10 +260,17 @@ impl<'a> PatchLocator<'a> {
                         gram: found.gram,
                         begin: place.begin,
                         end: place.end,
-                    })?;
+                    })
+                });
+                if let Some(complete) = complete {
+                    positions.push(complete)?;
                 }
                 Ok(())
-            })
+            })?;
+            if !row.is_empty() {
+                positions.push(row)?;
+            }
+            Ok::<_, StageError>(())
         })?;
         self.quilts.clear();
         self.covered.clear();
@@ -271,7 +280,7 @@ impl<'a> PatchLocator<'a> {
 
 pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
     let texts = Arc::clone(corpus);
-    registry.reduce::<PatchPosition, _>(stage::RUNS, move |context, groups| {
+    registry.reduce::<PatchPositions, _>(stage::RUNS, move |context, groups| {
         let level: Level = context.parameters()?;
         let mut finder = RunFinder::new(&texts, level.k);
         let mut memory = PageMemory::default();
@@ -279,7 +288,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
             let source = group.key();
             finder.pages.push((source, finder.positions.len()));
             let (mut quilt, mut rows) = (None, 0);
-            for row in group {
+            for row in group.flat_map(PatchPositions::positions) {
                 // A page that is the source of very many quilts is processed in turns: a number of
                 // whole patches at a time, or a part of a very long one. Where such a part ends
                 // depends on the patch alone, else the runs would depend on the number of threads.

@@ -252,13 +252,13 @@ fn links(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
             let mut last = None;
             for link in group.filter(|row| !row.is_target()) {
                 if last.replace(link.page) != Some(link.page) {
-                    others.push(Others {
-                        page: link.page,
-                        least_m: 0,
-                        part: link.part(),
-                        gram: u64::from(target.page),
-                        others: [target.page, NOBODY, NOBODY],
-                    })?;
+                    let target = target.page;
+                    others.push(Others::about(
+                        link.page,
+                        u32::from(link.part()),
+                        u64::from(target),
+                        [target, NOBODY, NOBODY],
+                    ))?;
                 }
             }
         }

@@ -7,7 +7,9 @@ use cento_align::{Fold, differing_words};
 use cento_find::detect::{
     COPIED_PASSAGES, COPIED_PASSAGES_TABLE, CopiedPassageRow, CopiedPassagesSummary,
 };
-use cento_find::precedence::{DatedBy, Dates, date_relation, precise_date, shown_day};
+use cento_find::precedence::{
+    DatedBy, Dates, date_relation, needs_times, precise_date, stated_date, stated_day,
+};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural};
 use cento_report::{
@@ -94,7 +96,7 @@ impl Analysis for CopiedPassages {
         ));
         section.findings.push(Finding {
             sentence: format!(
-                "{sentence} The most words are on {}. {}",
+                "{sentence} No page shares more words with an original than {}. {}",
                 input.short(&strongest.row.page),
                 relation(&strongest.row)
             ),
@@ -259,6 +261,7 @@ pub(crate) fn links(links: &str) -> &str {
         "page" => "the original",
         "domain" => "its domain",
         "none" => "none",
+        "unknown" => "no links are known",
         "same-domain" => "same domain",
         _ => "no web address",
     }
@@ -268,7 +271,7 @@ pub(crate) fn links(links: &str) -> &str {
 pub(crate) fn dates(published: &Option<String>, fetched: &Option<String>) -> String {
     let day = |date: &Option<String>, by: DatedBy| {
         let date = date.as_ref()?;
-        Some(shown_day(date, by.name()).to_owned())
+        Some(stated_day(date, by.name()).into_owned())
     };
     let (published, fetched) = (
         day(published, DatedBy::Published),
@@ -284,7 +287,7 @@ pub(crate) fn dates(published: &Option<String>, fetched: &Option<String>) -> Str
 
 /// Names all dates of a page with their times.
 fn moments(published: &Option<String>, fetched: &Option<String>) -> String {
-    let published = published.as_deref().map(precise_date);
+    let published = published.as_deref().map(stated_date);
     match (published, fetched) {
         (Some(published), Some(fetched)) => format!("published {published}, fetched {fetched}"),
         (Some(published), None) => format!("published {published}"),
@@ -292,9 +295,6 @@ fn moments(published: &Option<String>, fetched: &Option<String>) -> String {
         (None, None) => "none".to_owned(),
     }
 }
-
-/// Milliseconds of a day.
-const DAY: i64 = 86_400_000;
 
 /// Says which of a page and an original is earlier, with the dates, and what the page links to.
 pub(crate) fn relation(row: &CopiedPassageRow) -> String {
@@ -315,9 +315,9 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
     let other = decisive(&row.original_published, &row.original_fetched);
     let by = |date: Option<(i64, DatedBy)>| date.map_or("", |(_, by)| by.name());
     let (page_by, original_by) = (by(page), by(other));
-    // If the days are the same, the times decide.
-    let day = |date: Option<(i64, DatedBy)>| date.map(|(millis, _)| millis.div_euclid(DAY));
-    let with_times = page.is_some() && page != other && day(page) == day(other);
+    let with_times = page
+        .zip(other)
+        .is_some_and(|(page, other)| needs_times(page, other));
     let shown = |published, fetched| match with_times {
         true => moments(published, fetched),
         false => dates(published, fetched),
@@ -346,7 +346,10 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
     let link = match row.links.as_str() {
         "page" => format!(" The page links to {original}."),
         "domain" => format!(" The page links to the domain of {original}, not to the page itself."),
-        "none" => format!(" The page links neither to {original} nor to its domain."),
+        "none" => {
+            format!(" The page has no hyperlink to {original} or to another page of its domain.")
+        }
+        "unknown" => " The page has no hyperlinks; plain text never has any.".to_owned(),
         "same-domain" => " Both are on one domain.".to_owned(),
         _ => String::new(),
     };
@@ -359,7 +362,7 @@ pub(crate) fn comparison(row: &CopiedPassageRow, longest: usize) -> Option<Compa
     let [only_page, only_original] = differing_words(text, original, Fold::None);
     Some(Comparison {
         about: format!(
-            "{}, {}, {} identical. {}",
+            "{}, {}, {} of words in common. {}",
             row.kind.as_deref().unwrap_or_default(),
             counted(row.words.unwrap_or(0).into(), "word", "words"),
             percent(row.identical.unwrap_or(0.0)),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::copies::{
-    ALL_PAIRS, CLASSES, COPIES, ClassRow, CopiesParams, CopiesSummary, MIRRORS, MirrorRow, copies,
+    ALL_PAIRS, CLASSES, COPIES, ClassRow, CopiesParams, CopiesScheme, CopiesSummary, MIRRORS,
+    MirrorRow, copies,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
-use cento_report::format::{counted, number, part_of, plural, quoted, size};
+use cento_report::format::{counted, number, part_of, percent, plural, quoted, size};
 use cento_report::{
     Drawing, Finding, FindingEvidence, Headline, ReportCell, ReportTable, Section, Suggestion,
 };
@@ -86,12 +87,26 @@ impl Analysis for Copies {
         if pages > 0 {
             section.headlines.push(Headline::new(
                 part_of(pages - removed, pages),
-                "of the pages remain without duplicates",
+                "of the pages remain after duplicates are removed",
             ));
         }
-        section.sentences = sentences(&summary);
+        let params: CopiesParams = parse_parameters(&input.findings.record.parameters)?;
+        let near = params.near() && !summary.without_text;
+        section.sentences = sentences(&summary, near);
+        if summary.near > 0 && params.scheme == CopiesScheme::Resemblance {
+            section.notes.push(format!(
+                "Of all distinct {}-grams that a near-duplicate and the page it duplicates have, \
+                 both have at least {}. How often a page repeats them does not count, nor does its \
+                 length.",
+                params.k,
+                percent(params.resemblance)
+            ));
+        }
         if pages > 0 && removed == 0 {
-            section.absent = Some("no duplicates or near-duplicates".to_owned());
+            section.absent = Some(match near {
+                true => "no duplicates or near-duplicates".to_owned(),
+                false => "no pages with identical text or bytes".to_owned(),
+            });
         }
         let classes = largest_classes(input.findings, input.top)?;
         section.sentences.extend(largest_class(&classes, input));
@@ -121,7 +136,10 @@ fn finding(summary: &CopiesSummary, classes: &[ClassRow], input: &SectionInput<'
     let kinds = [
         (summary.bytes, "with identical bytes"),
         (summary.text, "with identical text"),
-        (summary.near, "with nearly identical text"),
+        (
+            summary.near,
+            plural(summary.near, "near-duplicate", "near-duplicates"),
+        ),
     ];
     let kinds = kinds.iter().filter(|(count, _)| *count > 0);
     let kinds: Vec<String> = kinds
@@ -194,26 +212,39 @@ fn sizes_figure(sizes: &BTreeMap<u64, u64>) -> Figure {
     ))
 }
 
-fn sentences(summary: &CopiesSummary) -> Vec<String> {
+fn sentences(summary: &CopiesSummary, near: bool) -> Vec<String> {
     let (removed, pages) = (summary.removed(), summary.pages);
     let mut sentences = vec![match removed {
         0 if pages == 0 => "No page has text.".to_owned(),
         0 => format!(
-            "There are no duplicates among {} with text.",
+            "There are no {} among {} with text.",
+            match near {
+                true => "duplicates or near-duplicates",
+                false => "exact duplicates",
+            },
             counted(pages, "page", "pages")
         ),
         _ => format!(
             "{} of {} pages with text ({}) {}: {} with identical bytes, {} with identical text in \
-             different bytes, {} with nearly identical text.",
+             different bytes{}.",
             number(removed),
             number(pages),
             part_of(removed, pages),
             plural(removed, "is a duplicate", "are duplicates"),
             number(summary.bytes),
             number(summary.text),
-            number(summary.near)
+            match near {
+                true => format!(
+                    ", {}",
+                    counted(summary.near, "near-duplicate", "near-duplicates")
+                ),
+                false => String::new(),
+            }
         ),
     }];
+    if !near && !summary.without_text {
+        sentences.push("Near-duplicates were not searched for.".to_owned());
+    }
     if summary.repeated_records > 0 {
         sentences.push(format!(
             "{} of {} without text ({} among them) {} the payload of another page or record.",
@@ -395,12 +426,12 @@ mod tests {
                 near,
                 ..CopiesSummary::default()
             };
-            sentences(&summary).remove(0)
+            sentences(&summary, true).remove(0)
         };
         assert_eq!(first(0, 0), "No page has text.");
         assert_eq!(
             first(1, 0),
-            "There are no duplicates among 1 page with text."
+            "There are no duplicates or near-duplicates among 1 page with text."
         );
         assert!(first(2, 1).starts_with("1 of 2 pages with text (50.0 %) is a duplicate: "));
         assert!(first(9, 3).starts_with("3 of 9 pages with text (33.3 %) are duplicates: "));

@@ -227,8 +227,8 @@ fn figure(
         .iter()
         .enumerate()
         .map(|(at, from)| match BARS.get(at + 1) {
-            Some(to) => format!("{from}–{to}%"),
-            None => format!("{from}% or more"),
+            Some(to) => format!("{from}–{to} %"),
+            None => format!("{from} % or more"),
         });
     let counts = || larger.iter().chain(&smaller).copied().filter(|&n| n > 0);
     let (most, fewest) = (counts().max().unwrap_or(0), counts().min().unwrap_or(0));

@@ -156,12 +156,14 @@ impl Analysis for Quilts {
                 .first()
                 .and_then(|page| page.sources.first());
             section.sentences.push(format!(
-                "The most quilted page is {}: {} of its text is also on {others}. It has {}{}.",
+                "The most quilted page is {}: {} of its distinct {}-grams are also on {others}. It has \
+                 {}{}.",
                 input.short(&page.page),
                 percent(foreign_fraction(page, &params)),
+                params.k,
                 counted(page.sources, "source", "sources"),
                 source.map_or(String::new(), |source| format!(
-                    " and shares the most with {}",
+                    ", the first of which is {}",
                     input.short(&source.address)
                 ))
             ));
@@ -170,13 +172,14 @@ impl Analysis for Quilts {
             section.findings.push(Finding {
                 sentence: format!(
                     "{} of {} ({}) {}: {} or more {others} have different parts of {} text. Of \
-                     the most quilted one, {}, {} of the text is also on {others}.",
+                     the distinct {}-grams of the most quilted one, {}, {} are also on {others}.",
                     number(summary.quilts),
                     counted(summary.pages, "page", "pages"),
                     part_of(summary.quilts, summary.pages),
                     plural(summary.quilts, "is a quilt", "are quilts"),
                     spelled(params.c.into()),
                     plural(summary.quilts, "its", "their"),
+                    params.k,
                     input.short(&page.page),
                     percent(foreign_fraction(page, &params)),
                 ),
@@ -242,13 +245,19 @@ fn count_sentence(summary: &QuiltsSummary, params: &QuiltsParams, others: &str) 
         };
         // The shared text may be on pages of the same server, too: only the sources are foreign.
         return format!(
-            "{} of {} pages ({}{excluded}) {}: at least {share} of {} is also on other pages, and \
-             {} or more {} have different parts of it.",
+            "{} of {} pages ({}{excluded}) {}: at least {share} of the distinct {k}-grams of {} are \
+             also on other pages{}, and {} or more {} have different ones.",
             number(summary.quilts),
             number(summary.pages),
             part_of(summary.quilts, summary.pages),
             plural(summary.quilts, "is a quilt", "are quilts"),
-            plural(summary.quilts, "its text", "the text of each"),
+            plural(summary.quilts, "it", "each"),
+            match others {
+                "pages of other domains" => ", of its own domain or not",
+                "pages of other hosts" => ", of its own host or not",
+                "pages of other servers" => ", of its own server or not",
+                _ => "",
+            },
             spelled(params.c.into()),
             match others {
                 "other pages" => "of them",
@@ -290,7 +299,8 @@ fn definition(params: &QuiltsParams, others: &str) -> String {
     };
     format!(
         "A page is a quilt if at least {} of its distinct {k}-grams (runs of {k} words) are on 2 \
-         to {} pages, and if it takes {} or more {others}, chosen greedily, to cover these.{min_share}",
+         to {} pages, and if it takes {} or more {others}, chosen greedily, to cover those of \
+         these that such pages have.{min_share}",
         least_share(params.theta),
         params.m,
         spelled(params.c.into()),
@@ -457,14 +467,17 @@ mod tests {
             |quilts, pages| count_sentence(&summary(quilts, pages), &params, "other pages");
         assert_eq!(
             sentence(3, 12),
-            "3 of 12 pages (25.0 %) are quilts: at least half of the text of each is also on other \
-             pages, and four or more of them have different parts of it."
+            "3 of 12 pages (25.0 %) are quilts: at least half of the distinct 5-grams of each are also \
+             on other pages, and four or more of them have different ones."
         );
-        assert!(sentence(1, 12).contains("1 of 12 pages (8.3 %) is a quilt: at least half of its"));
+        assert!(
+            sentence(1, 12)
+                .contains("(8.3 %) is a quilt: at least half of the distinct 5-grams of it")
+        );
         let foreign = count_sentence(&summary(1, 6), &params, "pages of other domains");
         assert!(foreign.ends_with(
-            "at least half of its text is also on other pages, and four or more pages of other \
-             domains have different parts of it."
+            "also on other pages, of its own domain or not, and four or more pages of other domains \
+             have different ones."
         ));
         assert!(sentence(0, 1).starts_with("There are no quilts among 1 page: no 5-gram is on 2"));
     }

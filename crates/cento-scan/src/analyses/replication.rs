@@ -20,13 +20,16 @@ use crate::select::first;
 /// page in memory.
 const MAX_PAGES: u64 = 20_000_000;
 
+/// The definition of a replica as a page with identical text.
+const EXACT: &str = "exact";
+
 /// `cento overlap --replication`.
 pub struct Replication;
 
 /// Returns the display name of a definition of a replica.
 pub fn notion(name: &str) -> &str {
     match name {
-        "exact" => "identical text",
+        EXACT => "identical text",
         "lines:4" => "four lines",
         "lines:2" => "two lines",
         other => other,
@@ -100,10 +103,11 @@ impl Analysis for Replication {
     fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
         let summary: ReplicationSummary = input.findings.summary()?;
         let mut section = Section::default();
-        if let Some(widest) = summary.savings.last() {
+        // The strictest definition: the others count pages that are mostly different, too.
+        if let Some(exact) = summary.savings.first().filter(|row| row.notion == EXACT) {
             section.headlines.push(Headline::new(
-                percent(widest.share_of_bytes),
-                "of all bytes belong to replicas",
+                percent(exact.share_of_bytes),
+                "of all bytes belong to pages with the text of an earlier one",
             ));
         }
         section.sentences = savings(&summary);
@@ -147,13 +151,13 @@ fn savings(summary: &ReplicationSummary) -> Vec<String> {
         }
         saved = row.saved_pages;
         let replicas = match row.notion.as_str() {
-            "exact" => "whose text is identical to that of a page it already has",
+            EXACT => "whose text is identical to that of a page it already has",
             "lines:4" => "that share at least 15 chunks of four lines with a page it already has",
             "lines:2" => "that share at least 25 chunks of two lines with a page it already has",
             other => other,
         };
         let at_least = match row.notion.as_str() {
-            "exact" => "",
+            EXACT => "",
             _ if summary.beyond > 0 => " at least",
             _ => "",
         };

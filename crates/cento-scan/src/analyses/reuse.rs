@@ -105,8 +105,8 @@ impl Analysis for Reuse {
         };
         section.sentences.extend(ignored(&summary));
         section.notes.push(format!(
-            "The share of a page that is found in another is that of its distinct fingerprints \
-             ({}).",
+            "Fingerprints are a selection of the runs of words of a page ({}). Each distinct one \
+             counts once, so that shares of them are not shares of the text.",
             params.scheme
         ));
         let contained = ContainedPages::read(input.findings)?;
@@ -115,8 +115,8 @@ impl Analysis for Reuse {
         }
         if contained.pages == 0 && summary.identical == 0 {
             section.absent = Some(format!(
-                "no page with at least {} of its text in another page, apart from templates, page \
-                 frames, common phrases and aliases",
+                "no page with at least {} of its fingerprints in another page, apart from templates, \
+                 page frames, common phrases and aliases",
                 percent(HALF)
             ));
         }
@@ -215,8 +215,9 @@ impl ContainedPages {
         let (share, (_, page), (_, other)) = Self::sides(self.strongest.as_ref()?);
         let pages = self.pages as u64;
         Some(format!(
-            "{}{} {} at least {} of {} text in another page (identical pages are counted once; \
-             templates, page frames, common phrases and aliases are excluded): {} of {} is in {}.",
+            "{}{} {} at least {} of {} fingerprints in another page (pages with the same \
+             fingerprints count as one page; templates, page frames, common phrases and aliases are \
+             excluded): {} of those of {} are in {}.",
             match self.pages >= MAX_COUNTED {
                 true => "At least ",
                 false => "",
@@ -247,7 +248,8 @@ impl ContainedPages {
                 details(input.source, row.of_id)?,
             ];
             let about = format!(
-                "{} of the first is found in the second, and {} of the second in the first.",
+                "{} of the fingerprints of the first are in the second, and {} of those of the second in \
+                 the first.",
                 percent(row.page_containment),
                 percent(row.of_containment)
             );
@@ -284,17 +286,17 @@ fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
     let least = percent(params.thresholds.partial.share());
     if summary.pairs() == 0 {
         return vec![format!(
-            "No page has {least} or more of its text in another page."
+            "No page has {least} or more of its fingerprints in another page."
         )];
     }
     let pages = summary.related_pages;
     let mut sentences = vec![match pages {
         0 => format!(
-            "There are no two pages that each have {least} or more of their text in the other."
+            "There are no two pages that each have {least} or more of their fingerprints in the other."
         ),
         _ => format!(
-            "{} of {} ({}) {} {least} or more of {} text with another page, which shares as much \
-             of its own: {} {} near-duplicates (C1, C2, C4), and {} local reuse (C3, C5, C6).",
+            "{} of {} ({}) {} {least} or more of {} fingerprints with another page, which shares as \
+             much of its own: {} {} near-duplicates (C1, C2, C4), and {} local reuse (C3, C5, C6).",
             number(pages),
             counted(summary.pages, "page", "pages"),
             part_of(pages, summary.pages),
@@ -310,7 +312,7 @@ fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
         .map_or(0, |counts| counts.pairs);
     if one_sided > 0 {
         sentences.push(format!(
-            "In {}, the shared text is {least} or more of only one of the two pages.",
+            "In {}, only one of the two pages shares {least} or more of its fingerprints.",
             counted(one_sided, "more pair", "more pairs")
         ));
     }
@@ -318,8 +320,11 @@ fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
     let pairs = counted(all, "pair", "pairs");
     let others = "templates, common phrases, page frames or one page under several URLs";
     sentences.push(match genuine {
-        0 => format!("None of {pairs} is real reuse: all are {others}."),
-        _ if genuine == all => format!("All of {pairs} are real reuse; none are {others}."),
+        _ if genuine == all => format!(
+            "{pairs} {} real reuse; none are {others}.",
+            plural(all, "is", "are")
+        ),
+        0 => format!("0 of {pairs} is real reuse: all are {others}."),
         _ => format!(
             "{} of {pairs} {} real reuse; the others are {others}.",
             number(genuine),

@@ -52,7 +52,7 @@ pub(crate) fn compare_texts(texts: [&str; 2], addresses: [&str; 2]) -> ComparedT
         };
         Comparison {
             about: format!(
-                "{}, {}, {} identical; characters {} to {} of the first text, {} to {} of the second.",
+                "{}, {}, {} of words in common; characters {} to {} of the first text, {} to {} of the second.",
                 passage.kind.as_str(),
                 counted(passage.words as u64, "word", "words"),
                 percent(passage.identical),

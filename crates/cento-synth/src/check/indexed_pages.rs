@@ -154,7 +154,7 @@ impl IndexedPages {
         if reason.is_some() {
             return Ok(());
         }
-        if fact.published != published.as_deref().and_then(date::parse) {
+        if fact.published != published.as_deref().and_then(date::parse_published) {
             return wrong("its date of publication");
         }
         if *declared && fact.language != xxh3_64(language.as_bytes()) {

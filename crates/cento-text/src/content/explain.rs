@@ -31,8 +31,9 @@ pub struct ExplainedBlock {
     pub tag: Tag,
     /// Whether it is main content.
     pub kept: bool,
-    /// The probability that it is main content, in thousandths, according to the model. Except in
-    /// threads, it is the mean of all blocks in elements with the same path, if they are several.
+    /// The probability that it is main content, in thousandths, according to the model. It is drawn
+    /// to the mean of blocks in elements with the same path, if they are several, and on the page
+    /// of a product also to the mean of its section.
     pub score: u32,
     /// The score that it had to exceed.
     pub least: u32,

@@ -83,6 +83,47 @@ fn a_date_without_a_time_is_midnight() {
 }
 
 #[test]
+fn a_publication_date_without_a_time_and_a_zone_is_a_day() {
+    for text in [
+        "2024-03-05T10:30:00",
+        "2024-03-05 00:00",
+        "2024-03-05 23:59:59.9",
+        "20240305T103000",
+        "20240305103000",
+        "March 5, 2024 10:30 PM",
+        "Tue Mar  5 10:30:00 2024",
+        "5.3.2024 10:30",
+        "2024-03-05 10:30 (local time)",
+        "2024-03-05+01:00",
+        "2024-03-05",
+    ] {
+        assert_eq!(parse_published(text), Some(DAY), "{text}");
+    }
+    for text in [
+        "2024-03-05T10:30:00Z",
+        "2024-03-05 05:30 EST",
+        "1709634600",
+        "1709634600000",
+        "1709634600.0",
+        "Tue, 05 Mar 2024 10:30:00 GMT",
+        "Tue Mar 5 11:30:00 +0100 2024",
+    ] {
+        assert_eq!(parse_published(text), Some(MOMENT), "{text}");
+    }
+    assert_eq!(parse_published("March 2024"), Some(MONTH));
+}
+
+#[test]
+fn a_publication_date_after_2100_is_a_mistake() {
+    assert!(parse_published("2100-12-31T23:59:59Z").is_some());
+    for text in ["2101", "2999-12-31", "9998-12-31", "4133980800"] {
+        assert_eq!(parse_published(text), None, "{text}");
+        assert_eq!(parse_of_page(text), None, "{text}");
+        assert!(parse(text).is_some(), "{text}");
+    }
+}
+
+#[test]
 fn a_missing_day_or_month_is_the_first() {
     for text in ["2024-03", "2024/03", "202403", "March 2024", "Mar 2024"] {
         assert_eq!(parse(text), Some(MONTH), "{text}");
@@ -191,6 +232,25 @@ proptest! {
             _ => millis,
         };
         prop_assert_eq!(latest(millis), expected);
+    }
+
+    #[test]
+    fn no_time_zone_changes_which_publication_date_is_before_another(
+        days in prop::array::uniform2(-3i64..3), hours in prop::array::uniform2(prop::option::of(1i64..24)),
+        zones in prop::array::uniform2(-12i64..=14),
+    ) {
+        let dates = [0, 1].map(|date| (20_000 + days[date]) * 86_400_000 + hours[date].unwrap_or(0) * 3_600_000);
+        // A day begins somewhere; a moment is known.
+        let first = [0, 1].map(|date| match hours[date] {
+            Some(_) => dates[date],
+            None => dates[date] - zones[date] * 3_600_000,
+        });
+        if hours[0].is_some() != hours[1].is_some() && is_before(dates[0], dates[1]) {
+            let end = if hours[0].is_some() { 0 } else { 86_400_000 - 1 };
+            prop_assert!(first[0] + end < first[1]);
+        }
+        prop_assert!(!(is_before(dates[0], dates[1]) && is_before(dates[1], dates[0])));
+        prop_assert!(!is_before(dates[0], dates[1]) || dates[0] < dates[1]);
     }
 
     #[test]

@@ -1,18 +1,20 @@
 //! Time zones that are unambiguous in a date.
 
+use super::DateFields;
 use super::cursor::DateCursor;
 
-/// Consumes a zone and an optional remark in brackets. Returns the offset from UTC in seconds; UTC
-/// if there is no zone.
-pub(super) fn offset(cursor: &mut DateCursor<'_>) -> Option<i64> {
+/// Consumes a zone, if there is one, and an optional remark in brackets.
+pub(super) fn read(cursor: &mut DateCursor<'_>, moment: &mut DateFields) -> Option<()> {
     cursor.take_spaces();
     let mut hours = 0;
     if let Some(name) = cursor.word() {
         hours = named(name)?;
+        moment.zoned = true;
     }
     // As in `GMT+0100`, or alone.
     let mut seconds = hours * 3600;
     if let Some(sign) = cursor.take_any(b"+-") {
+        moment.zoned = true;
         let ahead = i64::from(cursor.number(1, 2)?) * 60;
         cursor.take(b':');
         let minutes = ahead + i64::from(cursor.number(2, 2).unwrap_or(0));
@@ -21,14 +23,15 @@ pub(super) fn offset(cursor: &mut DateCursor<'_>) -> Option<i64> {
         }
         seconds += 60 * if sign == b'-' { -minutes } else { minutes };
     }
+    moment.offset = seconds;
     let remark = *cursor;
     cursor.take_spaces();
     match cursor.take_any(b"([") {
-        Some(b'(') => cursor.take_until(b')').then_some(seconds),
-        Some(_) => cursor.take_until(b']').then_some(seconds),
+        Some(b'(') => cursor.take_until(b')').then_some(()),
+        Some(_) => cursor.take_until(b']').then_some(()),
         None => {
             *cursor = remark;
-            Some(seconds)
+            Some(())
         }
     }
 }

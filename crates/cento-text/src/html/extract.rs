@@ -1,6 +1,7 @@
 //! Extracts the text, metadata and links of a page.
 
-use super::metadata::{Metadata, collapse};
+use super::entities::Entities;
+use super::metadata::{Metadata, PublicationDates, collapse};
 use super::outline::{Outline, OutlineBuilder, TextObserver};
 use super::scan;
 use super::schema::Declarations;
@@ -33,7 +34,9 @@ pub struct Extract {
     pub title: Option<String>,
     /// The publication date as written on the page: from `article:published_time`, else
     /// `itemprop=datePublished`, else JSON-LD, else the metadata names of libraries and news
-    /// systems, else `<time pubdate>`.
+    /// systems, else `<time pubdate>`. Dates of other things that a page describes, such as a
+    /// reviewed book, a comment or an entry of a list, do not count.
+    /// [`Extract::published_of`] may know it where this field does not.
     pub published: Option<String>,
     /// The primary language subtag in lower case, such as `de`: from `<html lang>`, else
     /// `xml:lang`, else the `content-language` meta tag, else `og:locale`.
@@ -50,6 +53,7 @@ pub struct Extract {
     /// The blocks of the text and the elements around them; empty unless [`Options::outline`] is
     /// set.
     pub outline: Outline,
+    dates: PublicationDates,
     links: Links,
 }
 
@@ -60,6 +64,19 @@ impl Extract {
     /// [`MOST_LINKS`].
     pub fn links(&self) -> impl Iterator<Item = &str> {
         self.links.iter()
+    }
+
+    /// The publication date of the page if its address is `url`: of several articles that a page
+    /// describes, the one with this address is the page's own.
+    #[must_use]
+    pub fn published_of(&self, url: &str) -> Option<&str> {
+        self.dates.of(&self.addresses(Some(url)))
+    }
+
+    fn addresses<'a>(&'a self, url: Option<&'a str>) -> Vec<&'a str> {
+        let declared = [&self.canonical, &self.declared.open_graph_address];
+        let declared = declared.into_iter().filter_map(Option::as_deref);
+        url.into_iter().chain(declared).collect()
     }
 
     fn clear(&mut self) {
@@ -219,16 +236,17 @@ impl Extractor {
         reader.append_stated_text();
         let Finished {
             metadata,
+            microdata,
             observer,
             depth,
             dropped_noscript,
         } = reader.finish();
         self.extract.depth = depth;
-        self.take(metadata);
+        self.take(metadata, microdata);
         (observer, dropped_noscript)
     }
 
-    fn take(&mut self, metadata: Metadata) {
+    fn take(&mut self, metadata: Metadata, microdata: Entities) {
         let Metadata {
             title,
             open_graph_title,
@@ -237,13 +255,19 @@ impl Extractor {
             base,
             canonical,
             declared,
-            body: _,
+            described,
         } = metadata;
         self.extract.title = title.as_deref().and_then(collapse).or(open_graph_title);
-        self.extract.published = published.map(|(_, date)| date);
         self.extract.language = language.map(|(_, language)| language);
         self.extract.base = base;
         self.extract.canonical = canonical;
         self.extract.declared = declared;
+        self.extract.dates = PublicationDates {
+            stated: published,
+            microdata,
+            json_ld: described,
+        };
+        let published = self.extract.dates.of(&self.extract.addresses(None));
+        self.extract.published = published.map(str::to_owned);
     }
 }

@@ -1,8 +1,10 @@
 //! Metadata that a page declares: language, date, title and address.
 
+use super::entities::{Entities, looks_like_date};
 use super::extract::LONGEST_LINK;
+use super::json_ld::{JsonEvent, JsonLdReader, json_events};
 use super::scan;
-use super::schema::{Declarations, SchemaKind, json_decode, json_strings};
+use super::schema::{Declarations, SchemaKind, json_decode};
 use super::tag::Tag;
 use super::token::Attributes;
 
@@ -12,16 +14,41 @@ use super::token::Attributes;
 pub(crate) enum DateSource {
     /// `<meta property="article:published_time">`: intended for this purpose, one per page.
     OpenGraph,
-    /// `itemprop="datePublished"` with `content` or `datetime`, or `<meta name="datePublished">`.
+    /// `<meta name="datePublished">`. Microdata and JSON-LD follow ([`PublicationDates`]).
     Microdata,
-    /// `"datePublished"` in JSON-LD; after microdata because a script may describe several things.
-    JsonLd,
     /// `citation_publication_date`, `dc.date.issued`, `pubdate` and similar names.
     Library,
     /// `<meta name="date">` and `dc.date`, which may be some other date.
     Vague,
     /// `<time pubdate datetime>`, removed from HTML.
     Time,
+}
+
+/// The publication dates that a page states, of which its address may decide.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PublicationDates {
+    /// In the page's own metadata.
+    pub(crate) stated: Option<(DateSource, String)>,
+    /// In microdata: `itemprop="datePublished"` with `content` or `datetime`.
+    pub(crate) microdata: Entities,
+    /// In JSON-LD: `"datePublished"`.
+    pub(crate) json_ld: Entities,
+}
+
+impl PublicationDates {
+    /// The date of the page with these addresses, from the most reliable source.
+    pub(crate) fn of(&self, addresses: &[&str]) -> Option<&str> {
+        let stated = |is_reliable: bool| {
+            let stated = self.stated.as_ref();
+            let stated =
+                stated.filter(|(source, _)| (*source <= DateSource::Microdata) == is_reliable);
+            stated.map(|(_, date)| date.as_str())
+        };
+        stated(true)
+            .or_else(|| self.microdata.date(addresses))
+            .or_else(|| self.json_ld.date(addresses))
+            .or_else(|| stated(false))
+    }
 }
 
 /// Sources of the language, most reliable first.
@@ -46,18 +73,12 @@ pub(crate) struct Metadata {
     pub(crate) base: Option<String>,
     pub(crate) canonical: Option<String>,
     pub(crate) declared: Declarations,
-    /// The longest text of the page's content that JSON-LD states, decoded.
-    pub(crate) body: Option<String>,
+    /// What JSON-LD describes as the page's own.
+    pub(crate) described: Entities,
 }
 
 /// The maximum length of a title: an unclosed one contains the rest of the page.
 const LONGEST_TITLE: usize = 1_024;
-
-/// Shorter texts in JSON-LD are not taken for the content of a page.
-const LEAST_BODY: usize = 200;
-
-/// The maximum length of a date in any format.
-const LONGEST_DATE: usize = 64;
 
 impl Metadata {
     /// Reads the metadata of a start tag in the document's own content.
@@ -92,24 +113,6 @@ impl Metadata {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// Looks for `itemprop="datePublished"`, which is allowed on any element.
-    pub(crate) fn microdata(&mut self, attributes: Attributes<'_>) {
-        let states_date = attributes.get("itemprop").is_some_and(|names| {
-            names
-                .split_ascii_whitespace()
-                .any(|name| name == "datePublished")
-        });
-        if !states_date {
-            return;
-        }
-        let date = attributes
-            .get("datetime")
-            .or_else(|| attributes.get("content"));
-        if let Some(date) = date {
-            self.offer_date(DateSource::Microdata, &date);
         }
     }
 
@@ -173,37 +176,41 @@ impl Metadata {
         }
     }
 
-    /// Reads a script of type `application/ld+json`: types, the date, and text.
+    /// Reads a script of type `application/ld+json`: types, dates, and text.
     pub(crate) fn json_ld(&mut self, script: &str) {
         // The group of the type that was declared last: keys of an object follow its type on most
-        // pages.
-        let mut described = None;
-        json_strings(script, |key, value| match key {
-            "@type" => described = self.declared.schema.add(value).or(described),
-            "datePublished" if value.len() <= LONGEST_DATE => {
-                self.offer_date(DateSource::JsonLd, &json_decode(value));
-            }
-            "articleBody" => self.offer_body(value),
-            "text"
-                if matches!(
-                    described,
+        // pages. It decides only which texts are descriptions; `described` knows each object.
+        let mut kind = None;
+        let mut key = "";
+        let mut reader = JsonLdReader::new(&mut self.described);
+        json_events(script, |event| {
+            reader.event(event);
+            let value = match event {
+                JsonEvent::Key(name) => {
+                    key = name;
+                    return;
+                }
+                JsonEvent::Value(value) => value,
+                JsonEvent::Open(_) | JsonEvent::Close(_) => return,
+            };
+            let is_description = match key {
+                "@type" => {
+                    kind = self.declared.schema.add(value).or(kind);
+                    false
+                }
+                "articleBody" => true,
+                "text" => matches!(
+                    kind,
                     Some(SchemaKind::Discussion | SchemaKind::Comment | SchemaKind::Question)
-                ) =>
-            {
-                self.offer_body(value);
+                ),
+                "description" => kind == Some(SchemaKind::Product),
+                _ => false,
+            };
+            if is_description {
+                self.declared.describe(&json_decode(value));
             }
-            "description" if described == Some(SchemaKind::Product) => self.offer_body(value),
-            _ => {}
         });
-    }
-
-    fn offer_body(&mut self, value: &str) {
-        let known = self.body.as_ref().map_or(0, String::len);
-        let text = json_decode(value);
-        self.declared.describe(&text);
-        if text.len() > known.max(LEAST_BODY) {
-            self.body = Some(text);
-        }
+        reader.finish();
     }
 
     fn offer_date(&mut self, source: DateSource, value: &str) {
@@ -212,9 +219,7 @@ impl Metadata {
             .published
             .as_ref()
             .is_none_or(|(known, _)| source < *known);
-        let is_date =
-            value.len() <= LONGEST_DATE && value.bytes().any(|byte| byte.is_ascii_digit());
-        if is_better && is_date {
+        if is_better && looks_like_date(value) {
             self.published = Some((source, value.to_owned()));
         }
     }
@@ -230,15 +235,46 @@ impl Metadata {
     }
 }
 
-/// `de` from `de-AT`, `de_AT.UTF-8` and `DE, en`: two or three letters, in lower case.
+/// `de` from `de-AT`, `de_AT.UTF-8` and `DE, en`: two or three letters, in lower case. `None` if
+/// the value is no language tag, such as `UTF-8`.
 fn primary_subtag(value: &str) -> Option<String> {
-    let value = value.trim();
-    let subtag = value.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
+    let tag = value
+        .trim()
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))
+        .next()?;
+    let mut subtags = tag.split(['-', '_']).filter(|subtag| !subtag.is_empty());
+    let language = subtags.next()?.to_ascii_lowercase();
     let is_language =
-        matches!(subtag.len(), 2 | 3) && subtag.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let language = subtag.to_ascii_lowercase();
+        matches!(language.len(), 2 | 3) && language.bytes().all(|byte| byte.is_ascii_alphabetic());
+    // Names of encodings that have the form of a language tag.
+    let is_encoding = matches!(language.as_str(), "utf" | "euc" | "iso" | "win" | "dos")
+        && subtags.clone().next().is_some();
     // "Undetermined", "multiple" and "no linguistic content" are not languages.
-    (is_language && !matches!(language.as_str(), "und" | "mul" | "zxx")).then_some(language)
+    let is_none = matches!(language.as_str(), "und" | "mul" | "zxx" | "utf");
+    (is_language && !is_encoding && !is_none && is_well_formed(subtags)).then_some(language)
+}
+
+/// Whether subtags may follow a language in a language tag, as in `zh-Hans-CN` and `de-DE-1996`.
+fn is_well_formed<'a>(mut subtags: impl Iterator<Item = &'a str>) -> bool {
+    while let Some(subtag) = subtags.next() {
+        let is_letters = subtag.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let is_digits = subtag.bytes().all(|byte| byte.is_ascii_digit());
+        let is_valid = match subtag.len() {
+            // An extension: anything may follow, but something must.
+            1 => return subtags.next().is_some(),
+            // A region.
+            2 => is_letters,
+            3 => is_letters || is_digits,
+            // A script, or a variant.
+            4 => is_letters || subtag.starts_with(|c: char| c.is_ascii_digit()),
+            5..=8 => true,
+            _ => false,
+        };
+        if !is_valid {
+            return false;
+        }
+    }
+    true
 }
 
 /// A trimmed address; `None` if it is empty or too long.

@@ -120,48 +120,6 @@ impl Declarations {
     }
 }
 
-/// Calls `visit` with each key and each string value of a JSON text, both as written between their
-/// quotes. The strings of an array are visited with the key of the array.
-///
-/// The text is scanned rather than parsed, because JSON-LD is malformed on many pages. Time is
-/// linear, and nothing is allocated.
-pub(crate) fn json_strings<'a>(json: &'a str, mut visit: impl FnMut(&'a str, &'a str)) {
-    let bytes = json.as_bytes();
-    let mut key = "";
-    let mut at = 0;
-    while let Some(begin) = memchr::memchr(b'"', bytes.get(at..).unwrap_or_default()) {
-        let begin = at + begin + 1;
-        let Some(end) = string_end(bytes, begin) else {
-            return;
-        };
-        let string = json.get(begin..end).unwrap_or_default();
-        let after = bytes
-            .get(end + 1..)
-            .unwrap_or_default()
-            .iter()
-            .position(|byte| !byte.is_ascii_whitespace())
-            .map_or(bytes.len(), |spaces| end + 1 + spaces);
-        if bytes.get(after) == Some(&b':') {
-            key = string;
-        } else {
-            visit(key, string);
-        }
-        at = after;
-    }
-}
-
-/// The position of the quote that ends the string whose content begins at `begin`.
-fn string_end(bytes: &[u8], begin: usize) -> Option<usize> {
-    let mut at = begin;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes.get(at) == Some(&b'"') {
-            return Some(at);
-        }
-        at += 2;
-    }
-}
-
 /// Decodes the escapes of a JSON string. Invalid escapes are kept as written, without the
 /// backslash.
 pub(crate) fn json_decode(raw: &str) -> String {
@@ -216,38 +174,6 @@ fn unicode_escape(rest: &str) -> (char, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn strings(json: &str) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        json_strings(json, |key, value| {
-            found.push((key.to_owned(), value.to_owned()));
-        });
-        found
-    }
-
-    fn pair(key: &str, value: &str) -> (String, String) {
-        (key.to_owned(), value.to_owned())
-    }
-
-    #[test]
-    fn strings_are_visited_with_their_keys() {
-        assert_eq!(
-            strings(r#"{"@type" : ["A", "B"], "n": 1, "x": {"y": "z \" \\"}}"#),
-            [
-                pair("@type", "A"),
-                pair("@type", "B"),
-                pair("y", r#"z \" \\"#)
-            ]
-        );
-    }
-
-    #[test]
-    fn malformed_json_is_read_as_far_as_possible() {
-        for json in ["", "\"", "\"a", "\"a\\", "\"a\"", "{\"a\":", "}}{\"\":\"\""] {
-            strings(json);
-        }
-        assert_eq!(strings(r#"{"a":"b" "c":"d"#), [pair("a", "b")]);
-    }
 
     #[test]
     fn escapes_are_decoded() {

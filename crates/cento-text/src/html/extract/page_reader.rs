@@ -1,7 +1,9 @@
 //! The token sink of the extractor: decides what is visible, what is dropped, and what is metadata.
 
 use super::Links;
+use crate::html::entities::Entities;
 use crate::html::metadata::Metadata;
+use crate::html::microdata::Microdata;
 use crate::html::outline::{TextObserver, is_container};
 use crate::html::scan;
 use crate::html::tag::{ContentModel, Tag, TagEdge};
@@ -20,7 +22,8 @@ pub(super) struct PageReader<'a, F> {
     dropped: DroppedSubtree,
     /// Whether `datePublished` occurs on the page, so that any element may state it. One search of
     /// the page is far cheaper than inspecting the attributes of every tag.
-    microdata: bool,
+    states_date: bool,
+    microdata: Microdata,
     /// How to handle the text of the current element whose content is not markup.
     raw: Raw,
     /// Inside `pre` or `listing`.
@@ -50,6 +53,7 @@ pub(super) struct PageReader<'a, F> {
 /// The result of reading a page.
 pub(super) struct Finished<F> {
     pub(super) metadata: Metadata,
+    pub(super) microdata: Entities,
     pub(super) observer: F,
     pub(super) depth: u32,
     pub(super) dropped_noscript: usize,
@@ -168,7 +172,8 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             links,
             metadata: Metadata::default(),
             dropped: DroppedSubtree::default(),
-            microdata: memchr::memmem::find(html.as_bytes(), b"datePublished").is_some(),
+            states_date: memchr::memmem::find(html.as_bytes(), b"datePublished").is_some(),
+            microdata: Microdata::default(),
             raw: Raw::Dropped,
             preformatted: false,
             link_end: usize::MAX,
@@ -194,6 +199,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
     pub(super) fn finish(self) -> Finished<F> {
         Finished {
             metadata: self.metadata,
+            microdata: self.microdata.finish(),
             observer: self.writer.observer,
             depth: self.deepest,
             dropped_noscript: self.dropped_noscript,
@@ -202,7 +208,16 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
 
     /// Writes the text that JSON-LD states if no part of it is on the page.
     pub(super) fn append_stated_text(&mut self) {
-        let Some(body) = self.metadata.body.take() else {
+        // The address of the page is not asked, so that its text depends on nothing but its bytes.
+        let Metadata {
+            canonical,
+            declared,
+            described,
+            ..
+        } = &self.metadata;
+        let addresses = [canonical, &declared.open_graph_address];
+        let addresses: Vec<&str> = addresses.into_iter().filter_map(Option::as_deref).collect();
+        let Some(body) = described.body(&addresses).map(str::to_owned) else {
             return;
         };
         if self.dropped.is_active() || is_shown(&body, self.writer.text()) {
@@ -312,7 +327,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             | Tag::Meta
             | Tag::Time
             | Tag::Script => true,
-            _ => self.microdata || (F::ACTIVE && is_container(tag)),
+            _ => self.states_date || (F::ACTIVE && is_container(tag)),
         }
     }
 
@@ -332,9 +347,6 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             }
         }
         self.writer.observer.start_tag(tag);
-        if self.microdata && !attributes.is_empty() {
-            self.metadata.microdata(attributes);
-        }
         let edge = tag.edge();
         if edge != TagEdge::None {
             self.writer.edge(edge);
@@ -343,6 +355,10 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 self.depth += 1;
                 self.deepest = self.deepest.max(self.depth);
             }
+        }
+        // A dropped element has no end tag here, so it can be no item.
+        if self.states_date && !is_dropped(tag) {
+            self.microdata.start_tag(tag, attributes, self.depth);
         }
         // Few tags need more than this. One test for all others is easier to predict than the jump
         // of the match below.
@@ -410,6 +426,9 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             if nests(tag) {
                 self.depth = self.depth.saturating_sub(1);
             }
+        }
+        if self.states_date {
+            self.microdata.end_tag(tag, self.depth);
         }
         match tag {
             Tag::A => {

@@ -1,0 +1,289 @@
+//! Which of the things that a page describes is the page itself.
+//!
+//! Structured data describes many things: the article, the book that it reviews, comments, other
+//! articles. Only the page's own publication date and text count. JSON-LD and microdata are both
+//! read into [`Entities`], which has the candidates: things that no other thing refers to, and
+//! those that a page calls its main entity. If there are several, those that name the page by its
+//! address are used; if none does and they disagree, nothing is.
+
+use super::extract::LONGEST_LINK;
+use super::schema::SchemaKind;
+use crate::date;
+
+/// More candidates than these are not kept. Then only those that name the page are used.
+const MOST_ENTITIES: usize = 1_000;
+
+/// More addresses of one thing are not compared.
+const MOST_NAMES: usize = 8;
+
+/// The maximum length of a date in any format.
+const LONGEST_DATE: usize = 64;
+
+/// Shorter texts are not taken for the content of a page.
+pub(super) const LEAST_BODY: usize = 200;
+
+/// What a thing is by its types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct EntityTypes {
+    /// An article or a posting.
+    article: bool,
+    /// A page, or another thing that is published as a page, such as a recipe.
+    page: bool,
+    /// A post of a discussion or a question, which has a `text`.
+    post: bool,
+    /// A thing for sale, which has a `description`. Its date is not the page's: that of a book is
+    /// the year in which it was printed.
+    product: bool,
+}
+
+impl EntityTypes {
+    /// A page: what an item without a type is taken for.
+    pub(super) const PAGE: EntityTypes = EntityTypes {
+        article: false,
+        page: true,
+        post: false,
+        product: false,
+    };
+
+    /// Adds a type of schema.org, such as `https://schema.org/NewsArticle`.
+    pub(super) fn add(&mut self, declared: &str) {
+        let name = declared.rsplit(['/', '#', ':']).next().unwrap_or_default();
+        self.article |= name.ends_with("Article") || name.ends_with("Posting");
+        self.article &= name != "JobPosting";
+        self.page |= name.ends_with("Page")
+            || matches!(
+                name,
+                "APIReference"
+                    | "Conversation"
+                    | "CreativeWork"
+                    | "HowTo"
+                    | "Question"
+                    | "Recipe"
+                    | "Report"
+            );
+        match SchemaKind::of(name) {
+            Some(SchemaKind::Discussion | SchemaKind::Question) => self.post |= name != "Answer",
+            Some(SchemaKind::Product) => self.product = true,
+            _ => {}
+        }
+    }
+
+    /// Whether a date of such a thing may be that of a page.
+    fn is_dated(self) -> bool {
+        self.article || self.page
+    }
+
+    fn has_body(self) -> bool {
+        self.article || self.post || self.product
+    }
+}
+
+/// What is read of a thing, as written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Thing {
+    pub(super) types: EntityTypes,
+    pub(super) date: Option<String>,
+    pub(super) article_body: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) names: Vec<String>,
+}
+
+impl Thing {
+    /// Remembers a publication date unless one is known.
+    pub(super) fn offer_date(&mut self, value: &str) {
+        if self.date.is_none() && looks_like_date(value) {
+            self.date = Some(value.trim().to_owned());
+        }
+    }
+
+    /// Remembers the address of the thing, or of the page that it is the main entity of.
+    pub(super) fn offer_name(&mut self, address: &str) {
+        if self.names.len() < MOST_NAMES
+            && let Some(name) = normal_address(address)
+        {
+            self.names.push(name.to_owned());
+        }
+    }
+
+    /// The text that is the content of the page, if this thing is its own.
+    fn body(&mut self) -> Option<String> {
+        let EntityTypes {
+            article,
+            page,
+            post,
+            product,
+        } = self.types;
+        let texts = [
+            (article || page || post, self.article_body.take()),
+            (post, self.text.take()),
+            (product, self.description.take()),
+        ];
+        let mut texts = texts.into_iter();
+        texts.find_map(|(is_body, text)| text.filter(|text| is_body && text.len() > LEAST_BODY))
+    }
+}
+
+/// Whether a value may be a date: short, and with a digit.
+pub(super) fn looks_like_date(value: &str) -> bool {
+    let value = value.trim();
+    value.len() <= LONGEST_DATE && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// A thing that may be the page itself.
+#[derive(Clone, Debug)]
+struct Entity {
+    types: EntityTypes,
+    /// Things that are the main entity of one another have the same number, and are named together.
+    group: u32,
+    names: Vec<String>,
+    date: Option<String>,
+    body: Option<String>,
+}
+
+/// The things that a page describes as its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entities {
+    entities: Vec<Entity>,
+    groups: u32,
+    /// Whether some were left out.
+    overflow: bool,
+}
+
+impl Entities {
+    /// Returns a new group.
+    pub(super) fn group(&mut self) -> u32 {
+        self.groups += 1;
+        self.groups
+    }
+
+    /// Adds a thing. `is_linked` says that it belongs to the group of another one.
+    pub(super) fn push(&mut self, mut thing: Thing, group: u32, is_linked: bool) {
+        let is_used = thing.types.is_dated() || thing.types.has_body();
+        if !(is_used || (is_linked && !thing.names.is_empty())) {
+            return;
+        }
+        if self.entities.len() >= MOST_ENTITIES {
+            self.overflow = true;
+            return;
+        }
+        let body = thing.body();
+        self.entities.push(Entity {
+            types: thing.types,
+            group,
+            names: thing.names,
+            date: thing.date.filter(|_| thing.types.is_dated()),
+            body,
+        });
+    }
+
+    /// The numbers of the groups that name the page by one of its addresses, sorted.
+    fn named(&self, addresses: &[&str]) -> Vec<u32> {
+        let addresses: Vec<&str> = addresses
+            .iter()
+            .filter_map(|address| normal_address(address))
+            .collect();
+        let is_named = |entity: &&Entity| {
+            let mut names = entity.names.iter();
+            names.any(|name| addresses.contains(&name.as_str()))
+        };
+        let mut named: Vec<u32> = self
+            .entities
+            .iter()
+            .filter(is_named)
+            .map(|entity| entity.group)
+            .collect();
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+
+    /// The candidates that name the page, or all if none does; `None` if none does and some were
+    /// left out.
+    fn candidates(
+        &self,
+        addresses: &[&str],
+        is_candidate: impl Fn(&Entity) -> bool,
+    ) -> Option<Vec<&Entity>> {
+        let named = self.named(addresses);
+        let all = self.entities.iter().filter(|entity| is_candidate(entity));
+        let all: Vec<&Entity> = all.collect();
+        let of_page = all
+            .iter()
+            .filter(|entity| named.binary_search(&entity.group).is_ok());
+        let of_page: Vec<&Entity> = of_page.copied().collect();
+        match of_page.is_empty() {
+            true => (!self.overflow).then_some(all),
+            false => Some(of_page),
+        }
+    }
+
+    /// The publication date of the page with these addresses.
+    pub(super) fn date(&self, addresses: &[&str]) -> Option<&str> {
+        let candidates = self.candidates(addresses, |entity| {
+            entity.types.article || entity.date.is_some()
+        })?;
+        let mut articles = candidates.iter().filter(|entity| entity.types.article);
+        // One of two articles has a date: nobody knows whether it is the page's.
+        let mut others = articles.clone();
+        if articles.any(|entity| entity.date.is_some())
+            && others.any(|entity| entity.date.is_none())
+        {
+            return None;
+        }
+        let mut dates = candidates
+            .iter()
+            .filter_map(|entity| entity.date.as_deref());
+        let first = dates.next()?;
+        dates.try_fold(first, |known, date| agreed(known, date))
+    }
+
+    /// The content of the page with these addresses, where the data state it.
+    pub(super) fn body(&self, addresses: &[&str]) -> Option<&str> {
+        let candidates = self.candidates(addresses, |entity| {
+            entity.types.has_body() || entity.body.is_some()
+        })?;
+        let mut bodies = candidates
+            .iter()
+            .filter_map(|entity| entity.body.as_deref());
+        let first = bodies.next()?;
+        let articles = candidates.iter().filter(|entity| entity.types.article);
+        let is_ambiguous = bodies.any(|body| body != first)
+            || (articles.clone().count() > 1
+                && articles.clone().any(|article| article.body.is_none()));
+        (!is_ambiguous).then_some(first)
+    }
+}
+
+/// One of two dates if they are the same, or one is the day of the other, which is then returned.
+fn agreed<'d>(one: &'d str, other: &'d str) -> Option<&'d str> {
+    if one == other {
+        return Some(one);
+    }
+    let (a, b) = (date::parse_published(one)?, date::parse_published(other)?);
+    match () {
+        () if a == b => Some(one),
+        () if is_day_of(a, b) => Some(one),
+        () if is_day_of(b, a) => Some(other),
+        () => None,
+    }
+}
+
+/// Whether `day` is a day, month or year and the other moment is in it, in some time zone.
+fn is_day_of(day: i64, moment: i64) -> bool {
+    date::is_calendar(day) && !date::is_before(day, moment) && !date::is_before(moment, day)
+}
+
+/// An absolute address without what differs between the addresses of one page: the scheme, `www.`,
+/// a fragment, and a final slash.
+fn normal_address(address: &str) -> Option<&str> {
+    let address = address.trim_matches(|c: char| c.is_ascii_whitespace());
+    let (scheme, rest) = address.split_once("//")?;
+    let is_web = ["", "http:", "https:"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(scheme));
+    let rest = rest.split('#').next().unwrap_or_default();
+    let rest = rest.strip_prefix("www.").unwrap_or(rest);
+    let rest = rest.trim_end_matches('/');
+    (is_web && !rest.is_empty() && rest.len() <= LONGEST_LINK).then_some(rest)
+}
