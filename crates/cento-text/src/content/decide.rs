@@ -5,9 +5,8 @@
 //! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
 //!    Among its evidence is the decision of the [`article`](super::article) method. Blocks in
 //!    elements with the same path have the mean of their probabilities: the parts of a template are
-//!    content or are not. In threads, where later posts are content less often, they keep most of
-//!    their own. On the page of a product, a block is also drawn to the mean of its section: all
-//!    rows of a specification are content or none is.
+//!    content or are not. In threads, where later posts are content less often, they keep part of
+//!    their own.
 //! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's
 //!    best blocks. The share depends on the [`PageType`]. A relative threshold finds the content of
 //!    a page that looks like no other, where all probabilities are low. On a page that is almost
@@ -85,10 +84,10 @@ impl BlockDecision {
 /// numbers below were chosen by cross-validation on the pages of the fit.
 fn share(page_type: PageType) -> u32 {
     match page_type {
-        PageType::Product => 65,
         PageType::Thread => 45,
-        PageType::Service | PageType::Article => 40,
-        PageType::Documentation | PageType::Listing => 25,
+        PageType::Article => 40,
+        PageType::Service => 30,
+        PageType::Documentation | PageType::Listing | PageType::Product => 25,
         PageType::Collection => 15,
     }
 }
@@ -153,9 +152,6 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
         }
     }
     average_paths(view, page_type, &mut decisions);
-    if page_type == PageType::Product {
-        average_sections(view, &mut decisions);
-    }
     set_thresholds(view, recognised, &mut decisions);
     if matches!(
         page_type,
@@ -177,7 +173,7 @@ const LEAST_LIKE: u64 = 3;
 
 /// The weight of the mean of a path in tenths; the rest is the block's own probability.
 fn path_weight(page_type: PageType) -> u64 {
-    if page_type == PageType::Thread { 3 } else { 10 }
+    if page_type == PageType::Thread { 6 } else { 10 }
 }
 
 /// The weight of a block in a mean: its words. A block without words has a say, too.
@@ -216,47 +212,6 @@ fn average_paths(view: &PageView<'_>, page_type: PageType, decisions: &mut [Bloc
             && count >= LEAST_LIKE
         {
             decision.chance = drawn(decision.chance, sum / weight, tenths);
-        }
-    }
-}
-
-/// A section has at least this weight, that of 60 words, and at most so many hundredths of the
-/// page's. The mean of a section counts [`SECTION_TENTHS`] tenths.
-const LEAST_SECTION: u64 = 600;
-const MOST_SECTION: u64 = 60;
-const SECTION_TENTHS: u64 = 6;
-
-/// Draws each probability to the mean of its section: the innermost element around the block that
-/// has enough words.
-fn average_sections(view: &PageView<'_>, decisions: &mut [BlockDecision]) {
-    let mut sums = Vec::with_capacity(decisions.len() + 1);
-    let mut sum = (0, 0);
-    sums.push(sum);
-    for (measure, decision) in view.measures.iter().zip(&*decisions) {
-        let weight = weight(measure);
-        sum = (sum.0 + weight, sum.1 + weight * u64::from(decision.chance));
-        sums.push(sum);
-    }
-    // The weight and the weighted probabilities of the section of each element. The element around
-    // another one comes first.
-    let outline = &view.page.outline;
-    let mut sections: Vec<(u64, u64)> = Vec::with_capacity(outline.containers.len());
-    for container in &outline.containers {
-        let at = |index: u32| sums.get(index as usize).copied().unwrap_or(sum);
-        let (begin, end) = (at(container.blocks.start), at(container.blocks.end));
-        let own = (end.0.saturating_sub(begin.0), end.1.saturating_sub(begin.1));
-        let around = sections.get(container.parent as usize).copied();
-        sections.push(match around {
-            Some(around) if own.0 < LEAST_SECTION => around,
-            _ => own,
-        });
-    }
-    for (block, decision) in outline.blocks.iter().zip(decisions) {
-        if let Some(&(weight, chances)) = sections.get(block.container as usize)
-            && 100 * weight < MOST_SECTION * sum.0
-        {
-            let mean = chances / weight.max(1);
-            decision.chance = drawn(decision.chance, mean, SECTION_TENTHS);
         }
     }
 }
@@ -394,60 +349,5 @@ fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [BlockDec
                 decision.rule = Some(ContentRule::Copy);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::content::model::CERTAIN;
-    use crate::html::{Extractor, Options};
-
-    /// The probabilities of the blocks of a page after [`average_sections`], in hundredths.
-    fn averaged(html: &str, chances: impl Fn(usize) -> u32) -> Vec<u32> {
-        let mut extractor = Extractor::new();
-        let page = extractor.extract(html, &Options { outline: true });
-        let view = PageView::new(page);
-        let decision = |index| BlockDecision {
-            chance: chances(index),
-            least: 0,
-            rule: None,
-        };
-        let mut decisions: Vec<_> = (0..page.outline.blocks.len()).map(decision).collect();
-        average_sections(&view, &mut decisions);
-        decisions
-            .iter()
-            .map(|decision| (100 * decision.chance).div_ceil(CERTAIN))
-            .collect()
-    }
-
-    #[test]
-    fn the_rows_of_a_specification_are_judged_together() {
-        let rows = "<li>Weight in kilograms: two and a half.".repeat(16);
-        let text = "<p>Otters hold each other by the paw.".repeat(20);
-        // Every fourth row looks like content.
-        let is_sure = |index| index < 16 && index % 4 == 0;
-        let found = averaged(&format!("<ul>{rows}</ul>{text}"), |index| {
-            if is_sure(index) { CERTAIN } else { 0 }
-        });
-        let expected: Vec<u32> = (0..36)
-            .map(|index| match index {
-                _ if is_sure(index) => 55,
-                // A section of most of the page is the page.
-                16.. => 0,
-                _ => 15,
-            })
-            .collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn a_short_section_is_judged_with_what_is_around_it() {
-        let row = "<li>Weight in kilograms: two and a half.";
-        let (rows, text) = (row.repeat(8), "<p>Otters sleep.".repeat(99));
-        let html = format!("<div><ul>{row}</ul><ol>{rows}</ol></div>{text}");
-        let found = averaged(&html, |index| if index == 0 { CERTAIN } else { 0 });
-        // One of nine rows.
-        assert_eq!(found.get(..3), Some(&[47, 7, 7][..]));
     }
 }

@@ -32,8 +32,7 @@ pub struct ExplainedBlock {
     /// Whether it is main content.
     pub kept: bool,
     /// The probability that it is main content, in thousandths, according to the model. It is drawn
-    /// to the mean of blocks in elements with the same path, if they are several, and on the page
-    /// of a product also to the mean of its section.
+    /// to the mean of blocks in elements with the same path, if they are several.
     pub score: u32,
     /// The score that it had to exceed.
     pub least: u32,
