@@ -685,11 +685,11 @@ class Analyses:
         """Find pages stitched from patches of other pages.
 
         A page is quilted if at least the share THETA of its distinct word k-grams are patch grams,
-        and at least C other pages are needed to cover these (Najork 2012). A patch gram occurs on 2
-        to M pages. All such pages are found with all of their sources, without sampling. The cover
-        is greedy, with ties broken by corpus order. If several pages have the same patch, the
-        earliest by date is named as its source. Shared text does not say who copied from whom;
-        dates and links may.
+        and at least C foreign pages are needed to cover the patch grams that foreign pages have
+        (Najork 2012). A patch gram occurs on 2 to M pages. All such pages are found with all of
+        their sources, without sampling. The cover is greedy, with ties broken by corpus order. If
+        several pages have the same patch, the earliest by date is named as its source. Shared text
+        does not say who copied from whom; dates and links may.
 
         This is ``cento quilts`` of this corpus.
 
