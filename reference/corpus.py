@@ -308,7 +308,10 @@ def earlier(one: Page, other: Page) -> str:
     if one.date is None or other.date is None:
         return "unknown"
     if one.date == other.date:
-        return "same"
+        # Two pages of one year need not be of the same day.
+        day = 24 * 60 * 60 * 1000
+        is_same = one.is_published == other.is_published and (not one.is_published or latest(one.date) - one.date < day)
+        return "same" if is_same else "unknown"
     if is_before(one, other):
         return "first"
     return "second" if is_before(other, one) else "unknown"

@@ -26,6 +26,9 @@ pub enum Error {
     /// A parameter is out of range, or parameters contradict each other.
     #[error("{0}")]
     Usage(String),
+    /// No page to compare has this URL.
+    #[error("the corpus has no page with text and the URL {0}")]
+    UnknownUrl(String),
     /// The parameters are valid, but this corpus has nothing to analyse, or lacks what the analysis
     /// reads.
     #[error("{0}")]
@@ -82,9 +85,11 @@ impl Error {
             Error::Read(error) => error.fault(),
             Error::Flow(error) => flow_fault(error),
             Error::Labels(error) => error.fault(),
-            Error::Usage(_) | Error::OverItself(_) | Error::OneOutput { .. } | Error::Exists(_) => {
-                Fault::Usage
-            }
+            Error::Usage(_)
+            | Error::UnknownUrl(_)
+            | Error::OverItself(_)
+            | Error::OneOutput { .. }
+            | Error::Exists(_) => Fault::Usage,
             Error::Unsuitable(_) | Error::Changed(_) | Error::TooManyPages(_) => Fault::Unsuitable,
             Error::Corrupted { .. } => Fault::Corrupted,
             Error::Io { source, .. } => Fault::of_io(source),
@@ -103,6 +108,9 @@ impl Error {
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
             Error::Usage(_) => Some("--help describes the options and their defaults".to_owned()),
+            Error::UnknownUrl(_) => {
+                Some("use the URL as in the pages table, including the scheme".to_owned())
+            }
             Error::Unsuitable(_) => None,
             Error::Corrupted { .. } => Some(
                 "run the command that wrote it again: corrupted results are computed anew"

@@ -32,7 +32,8 @@
 //!   first       second      earlier
 //!   published   published   of two days, months or years: the one that is over when the other
 //!                           begins; of a day and a moment: the same, in any time zone; of two
-//!                           moments: the first; else unknown
+//!                           moments: the first; else unknown. Of two years that are the same, too:
+//!                           they need not be of one day
 //!   fetched     fetched     the one that was fetched earlier: only this is claimed
 //!   fetched     published   the first, if it was fetched before the second was published, in any
 //!                           time zone; else unknown
@@ -52,7 +53,7 @@
 
 use std::borrow::Cow;
 
-use cento_text::date::{earliest, is_before, is_calendar};
+use cento_text::date::{earliest, is_before, is_calendar, latest};
 
 use crate::corpus_pages::PageFacts;
 use crate::names::PageName;
@@ -219,7 +220,7 @@ pub enum Earlier {
     First,
     /// The second.
     Second,
-    /// Both have the same date.
+    /// Both were fetched at the same moment, or published at the same moment or on the same day.
     Same,
     /// The dates do not decide: one is missing, one is part of the other (a day of a year), or one
     /// page was published before the other was fetched, which may have been published long before.
@@ -238,8 +239,12 @@ pub fn earlier(first: Dates, second: Dates) -> Earlier {
         (DatedBy::Published, DatedBy::Published) => is_before(date, other),
         (DatedBy::Published, DatedBy::Fetched) => false,
     };
+    // Two pages of one year need not be of the same day.
+    const DAY: i64 = 86_400_000;
+    let is_same_day = |by| by == DatedBy::Fetched || latest(one).saturating_sub(one) < DAY;
     match one == other {
-        true => Earlier::Same,
+        true if one_by == other_by && is_same_day(one_by) => Earlier::Same,
+        true => Earlier::Unknown,
         false if is_earlier(one, one_by, other, other_by) => Earlier::First,
         false if is_earlier(other, other_by, one, one_by) => Earlier::Second,
         false => Earlier::Unknown,
@@ -334,7 +339,7 @@ mod tests {
         // Fetched before the other was published.
         assert_eq!(earlier(published(-10), fetched), Earlier::Second);
         assert_eq!(earlier(fetched, published(-10)), Earlier::First);
-        assert_eq!(earlier(fetched, published(-15)), Earlier::Same);
+        assert_eq!(earlier(fetched, published(-15)), Earlier::Unknown);
         // Published before the other was fetched: the other may have been published at any time.
         assert_eq!(earlier(published(-20), fetched), Earlier::Unknown);
         assert_eq!(earlier(fetched, published(-20)), Earlier::Unknown);
@@ -456,6 +461,9 @@ mod tests {
             ("2024-03", "2024-04-01T12:00:00Z", Earlier::First),
             ("1811", "1811-05-03", Earlier::Unknown),
             ("1811", "1812", Earlier::First),
+            ("1811", "1811", Earlier::Unknown),
+            ("2024-03", "2024-03", Earlier::Unknown),
+            ("2024-03-01", "2024-03", Earlier::Unknown),
             ("0850", "1811", Earlier::First),
         ] {
             assert_eq!(

@@ -26,7 +26,10 @@ pub(crate) fn swept_values(values: &str, step: u64, help: &str) -> Result<Vec<u6
             None => (read(rest)?, step),
         };
         let begin = read(begin)?;
-        if step == 0 || end < begin || (end - begin) / step > MOST_POINTS as u64 {
+        if end < begin {
+            return Err(format!("`{item}` ends before it begins"));
+        }
+        if step == 0 || (end - begin) / step > MOST_POINTS as u64 {
             return Err(format!(
                 "`{item}` is not a range of at most {MOST_POINTS} values"
             ));

@@ -32,7 +32,7 @@ pub struct SiteEvidence {
     pub pairs: u64,
     /// Passages.
     pub passages: u64,
-    /// Words of the passages, on the pages.
+    /// The words of originals in them, each counted once for each pair.
     pub words: u64,
     last_page: Option<u64>,
 }
@@ -65,10 +65,11 @@ pub fn evidence_sites(findings: &Findings) -> Result<BTreeMap<String, SiteEviden
         };
         site.pages += u64::from(site.last_page != Some(row.page_id));
         site.last_page = Some(row.page_id);
-        site.pairs += u64::from(last_pair != Some(pair));
-        last_pair = Some(pair);
+        if last_pair.replace(pair) != Some(pair) {
+            site.pairs += 1;
+            site.words += u64::from(row.reused_words);
+        }
         site.passages += u64::from(row.text.is_some());
-        site.words += u64::from(row.words.unwrap_or(0));
     }
     Ok(sites)
 }
@@ -78,7 +79,8 @@ pub fn evidence_head(name: &str, site: &SiteEvidence, method: &EvidenceMethod) -
     EvidenceHead {
         site: name.to_owned(),
         summary: vec![format!(
-            "{} of this site {} text with the reference texts: {} with {}.",
+            "{} of this site {} text with the reference texts: {}, with {} of these texts. A word \
+             counts once for each page.",
             counted(site.pages, "page", "pages"),
             plural(site.pages, "shares", "share"),
             counted(site.passages, "passage", "passages"),
@@ -161,18 +163,14 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
         ("Fetched", optional(&row.original_fetched)),
         ("SHA-1 of the payload", digest(&row.original_sha1)),
     ];
-    let words: u64 = rows
-        .iter()
-        .map(|row| u64::from(row.words.unwrap_or(0)))
-        .sum();
     entry.relation = vec![
         match row.text {
             Some(_) => format!(
-                "The two share {} with {}. {} of the chunks of the page, without stop chunks, are \
+                "The two share {}, with {} of the reference text, each counted once. {} of the chunks of the page, without stop chunks, are \
                  chunks of the reference text, and {} of the chunks of the reference text that were \
                  searched for are on the page.",
                 counted(row.passages.into(), "passage", "passages"),
-                counted(words, "word", "words"),
+                counted(row.reused_words.into(), "word", "words"),
                 percent(row.of_page),
                 percent(row.of_original),
             ),

@@ -202,7 +202,7 @@ fn index_page(
             ReportCell::Count(site.words),
         ]
     });
-    let columns = ["site", "pages", "passages", "words"];
+    let columns = ["site", "pages", "passages", "words of reference texts"];
     let table = ReportTable {
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),

@@ -396,7 +396,7 @@ fn of_corpus(
     if let Some(joined) = joined {
         let table = joined.table(CLUSTERS_TABLE.as_str());
         if !arguments.analysis.export(&table)? {
-            print(&cluster_text(arguments, corpus, &joined)?)?;
+            print(&cluster_text(arguments, corpus, &findings, &joined)?)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -546,6 +546,35 @@ fn corpus_text(
     findings: &Findings,
 ) -> Result<String, CommandError> {
     let summary: PassagesSummary = findings.summary()?;
+    let mut lines = compared(&summary, arguments);
+    lines.add("pairs with passages", number(summary.pairs));
+    lines.add_with(
+        "passages",
+        number(summary.passages),
+        format!(
+            "{} verbatim, {} edited, {} scattered",
+            number(summary.verbatim),
+            number(summary.edited),
+            number(summary.scattered)
+        ),
+    );
+    corpus.add_findings(&mut lines, findings);
+    let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
+    let look = Look::of_output();
+    for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top.rows())?
+        .into_iter()
+        .enumerate()
+    {
+        text.push('\n');
+        let shown = shown(source, row, true)?;
+        text.push_str(&shown.side_by_side(at + 1, arguments.fold(), look));
+    }
+    text.push_str(&more(summary.passages, arguments.top.rows()));
+    Ok(text)
+}
+
+/// The lines of a summary that say what was compared, and what was not.
+fn compared(summary: &PassagesSummary, arguments: &PassagesArguments) -> Lines {
     let mut lines = Lines::default();
     lines.add("pages", number(summary.pages));
     if summary.copies > 0 {
@@ -575,30 +604,7 @@ fn corpus_text(
         );
         lines.add_with("fingerprints", number(summary.common), remark);
     }
-    lines.add("pairs with passages", number(summary.pairs));
-    lines.add_with(
-        "passages",
-        number(summary.passages),
-        format!(
-            "{} verbatim, {} edited, {} scattered",
-            number(summary.verbatim),
-            number(summary.edited),
-            number(summary.scattered)
-        ),
-    );
-    corpus.add_findings(&mut lines, findings);
-    let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
-    let look = Look::of_output();
-    for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top.rows())?
-        .into_iter()
-        .enumerate()
-    {
-        text.push('\n');
-        let shown = shown(source, row, true)?;
-        text.push_str(&shown.side_by_side(at + 1, arguments.fold(), look));
-    }
-    text.push_str(&more(summary.passages, arguments.top.rows()));
-    Ok(text)
+    lines
 }
 
 /// What a cluster does not say.
@@ -609,10 +615,11 @@ const CHAINS: &str = "A cluster joins passages that overlap on a page, also thro
 fn cluster_text(
     arguments: &PassagesArguments,
     corpus: &OpenedCorpus,
+    passages: &Findings,
     joined: &Findings,
 ) -> Result<String, CommandError> {
     let summary: ClustersSummary = joined.summary()?;
-    let mut lines = Lines::default();
+    let mut lines = compared(&passages.summary()?, arguments);
     lines.add("passages of two pages", number(summary.passages));
     let remark = "passages on at least 3 pages";
     lines.add_with("clusters", number(summary.clusters), remark);

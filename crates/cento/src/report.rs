@@ -26,7 +26,7 @@ pub(crate) const REPORT: &str = "report.html";
 /// Write the findings as an HTML report
 ///
 /// Writes all findings in a corpus, of `cento scan` or of single analyses, as one HTML file: a
-/// summary, figures, the strongest findings, and the most quilted pages with their words coloured
+/// summary, figures, the strongest findings, and some quilts with their words coloured
 /// by source. The report loads nothing from the network and runs no scripts, and content of the
 /// pages appears in it only as text.
 #[derive(Debug, Args)]

@@ -519,3 +519,76 @@ fn equal_dates_do_not_count_as_dates_that_decide() {
         "{said}"
     );
 }
+
+#[test]
+fn a_page_without_a_host_is_no_url_alias() {
+    let sandbox = Sandbox::new();
+    let text = prose(1, 60);
+    let pages = [
+        json!({ "url": "http://a.example/x", "text": text }),
+        json!({ "text": text }),
+    ];
+    sandbox.write("pages.jsonl", lines(&pages));
+    let said = sandbox.succeed(&["copies", "pages.jsonl"]);
+    assert!(said.contains("  url aliases     0"), "{said}");
+    assert!(said.contains("  replicas        1"), "{said}");
+}
+
+#[test]
+fn words_of_an_original_count_once_however_often_a_page_repeats_them() {
+    let sandbox = Sandbox::new();
+    let [one, two, three] = [1, 2, 3].map(|seed| prose(seed, 40));
+    let own = |seed| prose(seed, 80);
+    sandbox.write(
+        "originals.jsonl",
+        lines(&[
+            json!({ "url": "http://o.example/0", "text": format!("{one}\n\n{two}") }),
+            json!({ "url": "http://o.example/1", "text": three }),
+        ]),
+    );
+    let refrain = [&three, &own(10), &three, &own(11), &three, &own(12)];
+    let refrain = refrain.map(String::as_str).join("\n\n");
+    sandbox.write(
+        "pages.jsonl",
+        lines(&[
+            json!({ "url": "http://b.example/refrain", "text": refrain }),
+            json!({ "url": "http://c.example/more", "text": format!("{one}\n\n{}\n\n{two}", own(13)) }),
+        ]),
+    );
+    sandbox.succeed(&["index", "pages.jsonl", "-o", "p.cento"]);
+    sandbox.succeed(&["detect", "p.cento", "--against", "originals.jsonl"]);
+    sandbox.succeed(&["report", "p.cento"]);
+    let told = report(&sandbox, "p.cento");
+    let said =
+        "No page has more words of an original in shared passages than http://c.example/more";
+    assert!(told.contains(said), "{told}");
+}
+
+#[test]
+fn clusters_say_what_was_not_compared() {
+    let sandbox = Sandbox::new();
+    let shared = prose(1, 60);
+    let page = |at: u64| {
+        let text = format!("{shared}\n\n{}", prose(2 + at, 60));
+        json!({ "url": format!("http://{at}.example/"), "text": text })
+    };
+    sandbox.write("pages.jsonl", lines(&[0, 1, 2, 3, 4].map(page)));
+    let said = sandbox.succeed(&["passages", "pages.jsonl", "--clusters", "--max-pages", "4"]);
+    assert!(
+        said.contains("ignored when pairs were chosen: on more than 4 pages"),
+        "{said}"
+    );
+}
+
+#[test]
+fn two_pages_of_one_year_need_not_have_one_date() {
+    let sandbox = Sandbox::new();
+    let shared = prose(1, 120);
+    let page = |at: u64| {
+        let text = format!("{shared}\n\n{}", prose(2 + at, 60));
+        json!({ "url": format!("http://{at}.example/"), "text": text, "date": "2020" })
+    };
+    sandbox.write("pages.jsonl", lines(&[page(0), page(1)]));
+    let rows = sandbox.succeed(&["passages", "pages.jsonl", "--json"]);
+    assert!(rows.contains("\"earlier\":\"unknown\""), "{rows}");
+}

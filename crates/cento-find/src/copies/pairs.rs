@@ -423,37 +423,20 @@ fn classes(registry: &mut Registry, source: &Arc<CorpusPages>) {
                     of: of.clone(),
                     cause: String::new(),
                 };
-                match (&pair.removed.page.host, &pair.of.host) {
-                    _ if pair.removed.page.url == pair.of.url => {
-                        pair.cause = counter::RECAPTURE.to_owned();
-                        by_id.push_numbered(
-                            pair.removed.page.page_id,
-                            ROW,
-                            &serde_json::to_vec(&pair)?,
-                        )?;
-                    }
+                let cause = match (&pair.removed.page.host, &pair.of.host) {
+                    _ if pair.removed.page.url == pair.of.url => counter::RECAPTURE,
                     (Some(host), Some(of_host)) if host != of_host => {
                         let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;
+                        continue;
                     }
-                    // Files without hosts cannot be aliases of one page.
-                    (None, None) => {
-                        pair.cause = counter::REPLICA.to_owned();
-                        by_id.push_numbered(
-                            pair.removed.page.page_id,
-                            ROW,
-                            &serde_json::to_vec(&pair)?,
-                        )?;
-                    }
-                    _ => {
-                        pair.cause = counter::URL_ALIAS.to_owned();
-                        by_id.push_numbered(
-                            pair.removed.page.page_id,
-                            ROW,
-                            &serde_json::to_vec(&pair)?,
-                        )?;
-                    }
-                }
+                    (Some(_), Some(_)) => counter::URL_ALIAS,
+                    // A file has no host and cannot be an alias.
+                    _ => counter::REPLICA,
+                };
+                pair.cause = cause.to_owned();
+                let (page_id, pair) = (pair.removed.page.page_id, serde_json::to_vec(&pair)?);
+                by_id.push_numbered(page_id, ROW, &pair)?;
             }
             // Pages are also named for near-duplicate pairs.
             if class.pages > 1 {

@@ -9,11 +9,13 @@
 //! ```
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento_align::{AlignSettings, Aligner, Passage};
 use cento_flow::{Flow, Registry, Stage, StageError, TableName, table_row};
+use cento_text::words::count_words;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -45,7 +47,7 @@ const LONGEST: usize = 20_000;
 const SHORT_CHARS: usize = 40;
 const SHORT_WORDS: usize = 8;
 /// Revised when the same input yields other rows.
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 
 table_row! {
     /// A passage that a page shares with an original. A pair whose common chunks are too short for
@@ -97,6 +99,8 @@ table_row! {
         pub of_original: f64,
         /// The number of passages that the two share.
         pub passages: u32,
+        /// The words of the original in all of them, each counted once: a page may repeat a passage.
+        pub reused_words: u32,
         /// Where the passage begins in the text of the page, in bytes.
         pub begin: Option<u32>,
         /// Where it ends there.
@@ -293,6 +297,7 @@ impl PageComparison {
         if passages.is_empty() {
             return Ok(vec![of_pair]);
         }
+        of_pair.reused_words = reused_words(&original_text, &passages);
         let place = |place: usize| Some(u32::try_from(place).unwrap_or(u32::MAX));
         let rows = passages.into_iter().map(|passage| CopiedPassageRow {
             begin: place(passage.a.start),
@@ -308,6 +313,19 @@ impl PageComparison {
         });
         Ok(rows.collect())
     }
+}
+
+/// Counts the words of the original in passages, each once.
+fn reused_words(original: &str, passages: &[Passage]) -> u32 {
+    let mut ranges: Vec<Range<usize>> = passages.iter().map(|passage| passage.b.clone()).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut counted, mut words) = (0, 0);
+    for range in ranges {
+        let rest = original.get(range.start.max(counted)..range.end);
+        words += rest.map_or(0, count_words);
+        counted = counted.max(range.end);
+    }
+    u32::try_from(words).unwrap_or(u32::MAX)
 }
 
 /// Returns the row of a page and an original, without a passage.
@@ -341,6 +359,7 @@ fn pair_row(row: &MatchRow, page: &PageDetails, original: &PageDetails) -> Copie
         of_page: row.of_page,
         of_original: row.of_original,
         passages: 0,
+        reused_words: 0,
         begin: None,
         end: None,
         original_begin: None,

@@ -52,7 +52,7 @@ table_row! {
         pub cluster: u32,
         /// The number of pages that have it. Pages with identical text count as one.
         pub pages: u32,
-        /// The number of registered domains that have it.
+        /// The number of registered domains of these pages.
         pub sites: u32,
         /// How many words it has where it appears first.
         pub words: u32,

@@ -66,11 +66,7 @@ struct PagesOfUrls {
 pub(super) fn page_of_url(source: &CorpusPages, order: &PageOrder, url: &str) -> Result<Chosen> {
     let found = pages_of_urls(source, order, [url_hash(url)].into_iter())?;
     let number = found.numbers.get(&url_hash(url)).copied();
-    let number = number.ok_or_else(|| {
-        Error::Usage(format!(
-            "the corpus has no page with text and the URL {url}"
-        ))
-    })?;
+    let number = number.ok_or_else(|| Error::UnknownUrl(url.to_owned()))?;
     let mut text = Vec::new();
     for task in 0..source.page_tasks().len() {
         source.for_each_page::<Error>(task, |facts| {

@@ -125,8 +125,8 @@ table_row! {
         pub mean: f64,
         /// The standard deviation of this number.
         pub deviation: f64,
-        /// The share of the distinct phrases of its pages that are on no other site, computed from
-        /// all phrases of all pages; null if it has no phrases.
+        /// The share of the phrases of its pages that are on no other site. A phrase counts once
+        /// for each of these pages. Computed from all phrases of all pages; null if it has none.
         pub originality: Option<f64>,
         /// Whether it is flagged.
         pub flagged: bool,

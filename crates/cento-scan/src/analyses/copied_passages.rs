@@ -7,9 +7,7 @@ use cento_align::{Fold, differing_words};
 use cento_find::detect::{
     COPIED_PASSAGES, COPIED_PASSAGES_TABLE, CopiedPassageRow, CopiedPassagesSummary,
 };
-use cento_find::precedence::{
-    DatedBy, Dates, date_relation, needs_times, precise_date, stated_date, stated_day,
-};
+use cento_find::precedence::{DatedBy, Dates, date_relation, needs_times, stated_date, stated_day};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural};
 use cento_report::{
@@ -96,9 +94,9 @@ impl Analysis for CopiedPassages {
         ));
         section.findings.push(Finding {
             sentence: format!(
-                "{sentence} No page shares more words with an original than {}. {}",
-                input.short(&strongest.row.page),
-                relation(&strongest.row)
+                "{sentence} No page has more words of an original in shared passages than {}. {}",
+                input.short(&strongest.page),
+                relation(strongest)
             ),
             pages: counts.pages,
             evidence: FindingEvidence::Comparison(0),
@@ -120,8 +118,8 @@ impl Analysis for CopiedPassages {
         let mut table = table(&counts.strongest, summary.pairs);
         table.command = list_command(&input.findings.record.command);
         section.tables.push(table);
-        for pair in &counts.strongest {
-            section.comparisons.extend(comparison(&pair.row, LONGEST));
+        for row in &counts.strongest {
+            section.comparisons.extend(comparison(row, LONGEST));
         }
         Ok(section)
     }
@@ -136,20 +134,14 @@ fn list_command(run: &str) -> String {
     }
 }
 
-/// A page and an original: the row of its longest passage, and the words of all.
-struct SharingPair {
-    row: CopiedPassageRow,
-    words: u64,
-}
-
 /// Counts over all rows.
 #[derive(Default)]
 struct SharingCounts {
     pages: u64,
     originals: u64,
     sites: u64,
-    /// The pairs with the most words.
-    strongest: Vec<SharingPair>,
+    /// The pairs with the most words of an original, each with its longest passage.
+    strongest: Vec<CopiedPassageRow>,
 }
 
 impl SharingCounts {
@@ -157,7 +149,7 @@ impl SharingCounts {
         let mut counts = SharingCounts::default();
         let (mut originals, mut sites) = (HashSet::new(), BTreeSet::new());
         let mut last_page = None;
-        let mut pair: Option<SharingPair> = None;
+        let mut pair: Option<CopiedPassageRow> = None;
         for row in findings.rows(COPIED_PASSAGES_TABLE)? {
             let row = row?;
             counts.pages += u64::from(last_page != Some(row.page_id));
@@ -166,19 +158,16 @@ impl SharingCounts {
             if !sites.contains(&row.site) {
                 sites.insert(row.site.clone());
             }
-            let words = u64::from(row.words.unwrap_or(0));
             match &mut pair {
                 Some(pair)
-                    if (pair.row.page_id, pair.row.original_id)
-                        == (row.page_id, row.original_id) =>
+                    if (pair.page_id, pair.original_id) == (row.page_id, row.original_id) =>
                 {
-                    pair.words += words;
-                    if row.words > pair.row.words {
-                        pair.row = row;
+                    if row.words > pair.words {
+                        *pair = row;
                     }
                 }
                 _ => {
-                    let done = pair.replace(SharingPair { row, words });
+                    let done = pair.replace(row);
                     counts.add(done, top);
                 }
             }
@@ -190,13 +179,13 @@ impl SharingCounts {
     }
 
     /// Keeps a pair if it is among the strongest; of equal ones, those that come first.
-    fn add(&mut self, pair: Option<SharingPair>, top: usize) {
+    fn add(&mut self, pair: Option<CopiedPassageRow>, top: usize) {
         let Some(pair) = pair else {
             return;
         };
         let at = self
             .strongest
-            .partition_point(|other| other.words >= pair.words);
+            .partition_point(|other| other.reused_words >= pair.reused_words);
         if at < top.max(1) {
             self.strongest.insert(at, pair);
             self.strongest.truncate(top.max(1));
@@ -204,10 +193,9 @@ impl SharingCounts {
     }
 }
 
-fn table(pairs: &[SharingPair], all: u64) -> ReportTable {
+fn table(strongest: &[CopiedPassageRow], all: u64) -> ReportTable {
     let mut shown = 0;
-    let rows = pairs.iter().map(|pair| {
-        let row = &pair.row;
+    let rows = strongest.iter().map(|row| {
         let evidence = match row.text {
             Some(_) => {
                 let anchor = FindingEvidence::Comparison(shown).anchor(COPIED_PASSAGES);
@@ -225,7 +213,7 @@ fn table(pairs: &[SharingPair], all: u64) -> ReportTable {
             ReportCell::Address(row.original.clone()),
             ReportCell::Share(row.of_page),
             ReportCell::Share(row.of_original),
-            ReportCell::Count(pair.words),
+            ReportCell::Count(row.reused_words.into()),
             evidence,
             ReportCell::Text(dates(&row.published, &row.fetched)),
             ReportCell::Text(dates(&row.original_published, &row.original_fetched)),
@@ -235,14 +223,14 @@ fn table(pairs: &[SharingPair], all: u64) -> ReportTable {
     });
     let rows: Vec<Vec<ReportCell>> = rows.collect();
     ReportTable {
-        title: "pages that share the most words with an original".to_owned(),
+        title: "pages with the most words of an original in shared passages".to_owned(),
         columns: columns([
             "page",
             "title",
             "original",
             "% of page",
             "% of original",
-            "words",
+            "words of original",
             "passages",
             "dates of the page",
             "dates of the original",
@@ -327,10 +315,6 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
         shown(&row.published, &row.fetched),
         shown(&row.original_published, &row.original_fetched)
     );
-    // Two equal years need not be the same date.
-    let is_whole = row.published.as_deref().is_some_and(|date| {
-        page_by == DatedBy::Published.name() && precise_date(date).len() < "2024-03-05".len()
-    });
     let order = match row.earlier.as_str() {
         "page" => format!(
             "The page was {} ({both}).",
@@ -340,7 +324,7 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
             "The page was {} ({both}).",
             date_relation(page_by, original_by, false, original)
         ),
-        "same" if !is_whole => format!("Both have the same date ({both})."),
+        "same" => format!("Both have the same date ({both})."),
         _ => format!("Their dates do not say which is earlier ({both})."),
     };
     let link = match row.links.as_str() {

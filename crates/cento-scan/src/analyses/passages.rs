@@ -14,7 +14,7 @@ use cento_find::passages::{
     PassagesSummary, clusters, run,
 };
 use cento_find::precedence::{
-    DatedBy, Dates, Earlier, date_relation, earlier, precise_date, shown_day, stated_days,
+    DatedBy, Dates, Earlier, date_relation, earlier, shown_day, stated_days,
 };
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, shortened, size};
@@ -468,10 +468,6 @@ pub fn dated_pair(
         None => "no date".to_owned(),
     };
     let (a, b) = (with_kind(a, a_by), with_kind(b, b_by));
-    // Two equal years need not be the same date.
-    let is_whole = given.iter().flatten().all(|(date, by)| {
-        *by == DatedBy::Published.name() && precise_date(date).len() < "2024-03-05".len()
-    });
     let mut text = match earlier {
         "a" => {
             let relation = date_relation(a_by, b_by, true, "the second");
@@ -481,7 +477,7 @@ pub fn dated_pair(
             let relation = date_relation(b_by, a_by, true, "the first");
             format!("The second page was {relation} ({b}; the first: {a}).")
         }
-        "same" if !is_whole => format!("Both have the same date ({a}; {b})."),
+        "same" => format!("Both have the same date ({a}; {b})."),
         _ => format!("Their dates do not say which is earlier ({a}; {b})."),
     };
     if attributed == Some(true) {

@@ -147,20 +147,19 @@ impl Analysis for Quilts {
             });
             return Ok(section);
         }
-        let most_quilted = most_quilted(input.findings, &params, input.top.max(EXCERPTS))?;
-        let shown = most_quilted.iter().take(EXCERPTS);
+        let strongest = strongest(input.findings, &params, input.top.max(EXCERPTS))?;
+        let shown = strongest.iter().take(EXCERPTS);
         section.excerpts = excerpts(input, &params, others, shown)?;
-        if let Some(page) = most_quilted.first() {
+        if let Some(page) = strongest.first() {
             let source = section
                 .excerpts
                 .first()
                 .and_then(|page| page.sources.first());
             section.sentences.push(format!(
-                "The most quilted page is {}: {} of its distinct {}-grams are also on {others}. It has \
-                 {}{}.",
+                "For example, of the distinct {}-grams of {}, {} are also on {others}. It has {}{}.",
+                params.k,
                 input.short(&page.page),
                 percent(foreign_fraction(page, &params)),
-                params.k,
                 counted(page.sources, "source", "sources"),
                 source.map_or(String::new(), |source| format!(
                     ", the first of which is {}",
@@ -168,11 +167,11 @@ impl Analysis for Quilts {
                 ))
             ));
         }
-        if let Some(page) = most_quilted.first() {
+        if let Some(page) = strongest.first() {
             section.findings.push(Finding {
                 sentence: format!(
                     "{} of {} ({}) {}: {} or more {others} have different parts of {} text. Of \
-                     the distinct {}-grams of the most quilted one, {}, {} are also on {others}.",
+                     the distinct {}-grams of {}, {} are also on {others}.",
                     number(summary.quilts),
                     counted(summary.pages, "page", "pages"),
                     part_of(summary.quilts, summary.pages),
@@ -210,7 +209,7 @@ impl Analysis for Quilts {
         });
         section
             .tables
-            .push(table(&most_quilted, &summary, &params, input.top));
+            .push(table(&strongest, &summary, &params, input.top));
         section.tables.push(sources_table(&section.excerpts));
         section.suggestions = suggestions(input.corpus, &params);
         Ok(section)
@@ -384,7 +383,8 @@ pub(super) fn foreign_fraction(page: &QuiltRow, params: &QuiltsParams) -> f64 {
     page.patch_fraction * share
 }
 
-fn most_quilted(findings: &Findings, params: &QuiltsParams, most: usize) -> Result<Vec<QuiltRow>> {
+fn strongest(findings: &Findings, params: &QuiltsParams, most: usize) -> Result<Vec<QuiltRow>> {
+    // The smaller of two shares: of grams on foreign pages, and of grams that other pages had first.
     // A page that had its text before all others ranks low, however many pages have it now.
     let key = |page: &QuiltRow| {
         let fraction = foreign_fraction(page, params);
@@ -393,7 +393,7 @@ fn most_quilted(findings: &Findings, params: &QuiltsParams, most: usize) -> Resu
     largest_by(findings.rows(QUILTS_TABLE)?, key, most)
 }
 
-/// The two largest sources of each of the most quilted pages.
+/// The two largest sources of each of the strongest quilts.
 fn sources_table(excerpts: &[Excerpt]) -> ReportTable {
     let rows = excerpts.iter().flat_map(|excerpt| {
         excerpt.sources.iter().take(2).map(|source| {
@@ -421,7 +421,7 @@ fn table(
 ) -> ReportTable {
     let quilts = quilts.get(..top.min(quilts.len())).unwrap_or_default();
     ReportTable {
-        title: "most quilted pages".to_owned(),
+        title: "quilts: first those whose grams are foreign and not original".to_owned(),
         columns: columns([
             "page",
             "shared",
