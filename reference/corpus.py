@@ -15,7 +15,7 @@ is shared with the Rust code, so an error would have to be made twice to go unno
   nobody knows whether it is the earlier one: a page is published at or before its fetch. A publication
   date without a time, or with a time and no zone, is a whole day, and is not earlier than a time of that
   day. A day is that of some place, and nobody knows which: it may begin 14 hours before the day in UTC and
-  end 12 hours after it. Two days are compared as they are stated. A publication date after 2100 is wrong.
+  end 12 hours after it. Two days are compared as they are stated. A publication date after 2100 is wrong, and the first moment of 1970 is no date.
 """
 
 from __future__ import annotations

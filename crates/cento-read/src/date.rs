@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-/// Converts a date from a table. A number is converted by its number of digits; any other text is
-/// returned unchanged.
+/// Converts a publication date from a table. A number is converted by its number of digits; any
+/// other text is returned unchanged.
 ///
 /// | digits | meaning |
 /// |---|---|
 /// | `2019` | a year |
 /// | `20190503` | a day |
-/// | `20190503142530` | a second, as written in archives |
+/// | `20190503142530` | a second of an unknown zone |
 /// | `1556893530` and longer | seconds, milli-, micro- or nanoseconds since 1970 |
 pub(crate) fn from_text(text: &str) -> Cow<'_, str> {
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
@@ -37,7 +37,7 @@ fn from_digits(digits: &str) -> Option<String> {
         let fits = hour < 24 && minute < 60 && second < 61;
         Some(day()?)
             .filter(|_| fits)
-            .map(|day| format!("{day}T{hour:02}:{minute:02}:{second:02}Z"))
+            .map(|day| format!("{day}T{hour:02}:{minute:02}:{second:02}"))
     };
     match digits.len() {
         8 => day(),
@@ -64,7 +64,7 @@ mod tests {
         for (number, date) in [
             ("2019", "2019"),
             ("20190503", "2019-05-03"),
-            ("20190503142530", "2019-05-03T14:25:30Z"),
+            ("20190503142530", "2019-05-03T14:25:30"),
             ("1556893530", "2019-05-03T14:25:30Z"),
             ("1556893530.25", "2019-05-03T14:25:30Z"),
             ("1556893530250", "2019-05-03T14:25:30Z"),

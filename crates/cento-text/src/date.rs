@@ -61,7 +61,7 @@ pub fn parse(text: &str) -> Option<i64> {
 
 /// Parses a publication date. It is a moment only if it has a time and a zone: otherwise it is a
 /// day, a month or a year, given by its first moment in UTC. Dates after the year 2100 are mistakes
-/// or mean "never".
+/// or mean "never", and the first moment of 1970 means that there is no date.
 ///
 /// ```
 /// use cento_text::date::{parse, parse_published};
@@ -69,10 +69,17 @@ pub fn parse(text: &str) -> Option<i64> {
 /// assert_eq!(parse_published("2024-03-05T10:30:00Z"), parse("2024-03-05T10:30:00Z"));
 /// assert_eq!(parse_published("2024-03-05T10:30:00"), parse("2024-03-05"));
 /// assert_eq!(parse_published("2999-12-31"), None);
+/// assert_eq!(parse_published("1970-01-01T00:00:00Z"), None);
 /// ```
 pub fn parse_published(text: &str) -> Option<i64> {
-    let published = read(text).map(|date| date.day.unwrap_or(date.millis));
-    published.filter(|&millis| millis < YEAR_2101)
+    let date = read(text).filter(|date| !date.is_null())?;
+    Some(date.day.unwrap_or(date.millis)).filter(|&millis| millis < YEAR_2101)
+}
+
+/// Whether a text is the first moment of 1970, which programs write for a missing date. A day, a
+/// month and a year without a time are meant: RFCs and books are of 1970.
+pub(crate) fn is_null(text: &str) -> bool {
+    read(text).is_some_and(|date| date.is_null())
 }
 
 fn read(text: &str) -> Option<ReadDate> {
@@ -197,11 +204,21 @@ struct ReadDate {
     millis: i64,
     /// The first moment of the day, month or year in UTC, unless there are both a time and a zone.
     day: Option<i64>,
+    /// Whether a time is stated.
+    timed: bool,
 }
 
 impl ReadDate {
     fn moment(millis: i64) -> Self {
-        ReadDate { millis, day: None }
+        ReadDate {
+            millis,
+            day: None,
+            timed: true,
+        }
+    }
+
+    fn is_null(self) -> bool {
+        self.millis == 0 && self.timed
     }
 }
 
@@ -240,7 +257,11 @@ impl DateFields {
             true => None,
             false => day.millis(),
         };
-        Some(ReadDate { millis, day })
+        Some(ReadDate {
+            millis,
+            day,
+            timed: self.timed,
+        })
     }
 
     /// Converts to milliseconds since 1970; `None` if there is no such day or time.
@@ -294,6 +315,7 @@ fn digits(text: &str) -> Option<ReadDate> {
     moment.minute = number(10, 12).unwrap_or(0);
     moment.second = number(12, 14).unwrap_or(0);
     moment.millis = number(14, 17).unwrap_or(0);
+    moment.timed = text.len() > 8;
     moment.finish()
 }
 

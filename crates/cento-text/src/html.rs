@@ -26,6 +26,7 @@ mod json_ld;
 mod metadata;
 mod microdata;
 pub mod outline;
+mod part;
 mod reference;
 mod scan;
 mod schema;

@@ -104,6 +104,30 @@ fn pages_of_end_tags_take_linear_time() {
 }
 
 #[test]
+fn dates_in_deeply_nested_parts_and_articles_take_linear_time() {
+    let time = "<time itemprop=datePublished pubdate datetime=2003>";
+    for piece in [
+        "<article>",
+        "<article itemprop=blogPost itemscope>",
+        "<article><h1>a</h1>",
+        "<aside>",
+        "<li class=comment>",
+        "<ul><li class=comment>",
+        "<div class=related>",
+        "<div itemscope><h1>a",
+        "<p class=reply itemscope><main>",
+        "<article></article>",
+        "</article></aside></li>",
+    ] {
+        extract(&format!("{}{time}", piece.repeat(20_000)));
+        let pages = format!("{piece}{time}").repeat(20_000);
+        extract(&pages);
+    }
+    let names = format!("<div class='{}'>{time}", "a-b_c ".repeat(200_000));
+    assert_eq!(extract(&names).published.as_deref(), Some("2003"));
+}
+
+#[test]
 fn tags_with_many_attributes_take_linear_time() {
     let names: String = (0..20_000).map(|i| format!(" a{i}=b")).collect();
     extract(&format!("<a{names} href=x>y"));

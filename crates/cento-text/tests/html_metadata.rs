@@ -244,6 +244,189 @@ fn a_date_in_microdata_belongs_to_the_nearest_item() {
     }
 }
 
+/// Asserts that the date of each page is that of none of its parts.
+fn assert_undated(pages: &[&str]) {
+    for html in pages {
+        assert_eq!(published(html), None, "{html}");
+    }
+}
+
+fn assert_dated_2020(pages: &[&str]) {
+    for html in pages {
+        assert_eq!(published(html).as_deref(), Some("2020"), "{html}");
+    }
+}
+
+#[test]
+fn the_date_of_an_article_in_an_aside_is_not_the_page_s() {
+    assert_undated(&[
+        "<aside><article><time itemprop=datePublished datetime=2003></time></article></aside>",
+        "<article><h1>Own</h1><p>text</article><aside><h2>Also</h2><article><h3>Bees</h3>\
+         <time datetime=2003 pubdate>1 Jan 2003</time></article></aside>",
+        "<aside><aside></aside><time itemprop=datePublished datetime=2003></time></aside>",
+        "<aside><div itemscope itemtype=https://schema.org/Article><time datetime=2003 pubdate></div>",
+    ]);
+}
+
+#[test]
+fn the_date_of_a_related_article_is_not_the_page_s() {
+    assert_undated(&[
+        "<div class=related><div itemscope itemtype=https://schema.org/Article>\
+         <meta itemprop=datePublished content=2003></div></div>",
+        "<section id=RelatedPosts><time datetime=2003 pubdate></section>",
+        "<ul class='c-list sidebar-left'><li><time itemprop=datePublished datetime=2003></ul>",
+        "<div class=recent-posts><div></div><p>x<time itemprop=datePublished datetime=2003></div>",
+    ]);
+}
+
+#[test]
+fn the_date_of_a_comment_is_not_the_page_s() {
+    assert_undated(&[
+        "<article class=comment><time itemprop=datePublished datetime=2003></article>",
+        "<article class=comment><time pubdate datetime=2003></article>",
+        "<article>own<article><time pubdate datetime=2003></time></article></article>",
+        "<ol><li class=comment><time itemprop=datePublished datetime=2003></ol>",
+        "<li class=comment>x<li class=comment><time itemprop=datePublished datetime=2003></li>",
+        "<time class=comment-date itemprop=datePublished datetime=2003></time>",
+    ]);
+}
+
+#[test]
+fn the_date_of_a_neighbour_in_the_navigation_is_not_the_page_s() {
+    assert_undated(&[
+        "<nav class=post-navigation><a href=/x><time itemprop=datePublished datetime=2003></a></nav>",
+        "<div class=post-navigation><time pubdate datetime=2003></div>",
+        "<div role=navigation><time pubdate datetime=2003></div>",
+    ]);
+}
+
+#[test]
+fn the_date_in_the_footer_of_the_page_is_not_the_page_s() {
+    assert_undated(&[
+        "<footer><time itemprop=datePublished datetime=2003></footer>",
+        "<footer><article><time itemprop=datePublished datetime=2003></article></footer>",
+        "<article>own</article><footer><time pubdate datetime=2003></footer>",
+        "<body itemscope itemtype=https://schema.org/WebPage>\
+         <footer><meta itemprop=datePublished content=2003></footer>",
+        "<div class=site-footer><time itemprop=datePublished datetime=2003></div>",
+    ]);
+}
+
+#[test]
+fn the_date_of_a_quoted_post_is_not_the_page_s() {
+    assert_undated(&[
+        "<blockquote class=twitter><time itemprop=datePublished datetime=2003></blockquote>",
+        "<article>own<blockquote><time pubdate datetime=2003></blockquote></article>",
+        "<div class='quote'><time itemprop=datePublished datetime=2003></div>",
+    ]);
+}
+
+#[test]
+fn of_several_articles_with_different_dates_none_is_the_page() {
+    assert_undated(&[
+        "<article><time pubdate datetime=2003></time></article>\
+         <article><time pubdate datetime=2004></time></article>",
+        "<article><h1>a</h1><time pubdate datetime=2003></time></article>\
+         <article><time pubdate datetime=2004></time></article>",
+        "<article><time itemprop=datePublished datetime=2003></time></article>\
+         <article><time itemprop=datePublished datetime=2004></time></article>",
+        "<body itemscope itemtype=https://schema.org/WebPage>\
+         <article><time itemprop=datePublished datetime=2003></time></article>\
+         <article><time itemprop=datePublished datetime=2004></time></article>",
+        "<article>undated</article><article><time pubdate datetime=2003></time></article>",
+        "<article><h1>undated</h1></article><article><time pubdate datetime=2003></article>",
+        "<article><ul><li><time pubdate datetime=2003></time><li><time pubdate datetime=2004></time></ul>",
+        "<p><time pubdate datetime=2003></time><p><time pubdate datetime=2004></time>",
+        "<article itemscope itemtype=https://schema.org/Article>\
+         <time itemprop=datePublished datetime=2003></time><time itemprop=datePublished datetime=2004></time>",
+    ]);
+    assert_dated_2020(&[
+        "<article><time pubdate datetime=2020></time></article>\
+         <article><time pubdate datetime=2020></time></article>",
+        "<article><h1>own</h1><time pubdate datetime=2020></time></article><article>card</article>",
+        "<article itemscope itemtype=https://schema.org/Article><h1>own</h1>\
+         <time itemprop=datePublished datetime=2020></time></article><article>card</article>",
+    ]);
+}
+
+#[test]
+fn the_date_of_an_article_that_json_ld_says_is_elsewhere_is_not_the_page_s() {
+    let canonical = "<link rel=canonical href=https://a.example/own>";
+    let open_graph = "<meta property=og:url content=https://a.example/own>";
+    let elsewhere = r#""url":"https://a.example/other","mainEntityOfPage":{"@type":"WebPage","@id":"https://a.example/other"}"#;
+    let of = |names: &str| {
+        described(&format!(
+            r#"{{"@type":"NewsArticle","datePublished":"2020",{names}}}"#
+        ))
+    };
+    let other = of(elsewhere);
+    assert_undated(&[
+        &format!("{canonical}{other}"),
+        &format!("{other}{open_graph}"),
+        &format!(
+            "{canonical}{}",
+            of(r#""mainEntityOfPage":"https://a.example/other""#)
+        ),
+    ]);
+    assert_dated_2020(&[
+        // Nobody knows the address of this page.
+        &other,
+        &format!("<link rel=canonical href=/own>{other}"),
+        &format!("{canonical}{}", of(r#""url":"http://www.a.example/own/""#)),
+        &format!(
+            "{canonical}{}",
+            of(r#""url":"https://a.example/amp","mainEntityOfPage":"https://a.example/own""#)
+        ),
+        // A name is no address, and a relative address may be this page.
+        &format!("{canonical}{}", of(r#""@id":"https://a.example/id/7""#)),
+        &format!("{canonical}{}", of(r#""url":"/own.html""#)),
+    ]);
+    let page = extract(&format!("{canonical}{other}"));
+    assert_eq!(
+        page.published_of("https://a.example/other"),
+        Some("2020"),
+        "it was fetched from there"
+    );
+}
+
+#[test]
+fn the_date_of_the_page_s_own_article_is_read_wherever_it_is_in_it() {
+    assert_dated_2020(&[
+        "<article><time itemprop=datePublished datetime=2020></article>",
+        "<article><time pubdate datetime=2020></article>",
+        "<article><header><time pubdate datetime=2020></time></header></article>",
+        "<article><footer><time pubdate datetime=2020></time></footer></article>",
+        "<article><footer><time itemprop=datePublished datetime=2020></time></footer></article>",
+        "<article><div class=entry-footer><time itemprop=datePublished datetime=2020></div></article>",
+        "<div itemscope itemtype=https://schema.org/Article><footer><meta itemprop=datePublished content=2020></footer></div>",
+        "<header><time pubdate datetime=2020></time></header><article>text</article>",
+        "<div><p>By me, <time pubdate datetime=2020></time></div>",
+        "<div class=post><span itemprop=datePublished content=2020></span></div>",
+        "<body class='single comments-open right-sidebar'><article class='post category-comments'>\
+         <time itemprop=datePublished datetime=2020></time></article>",
+        "<div class=left-sidebar><main><time pubdate datetime=2020></main></div>",
+        "<article><time pubdate datetime=2020></time><div itemscope itemtype=https://schema.org/Article>x</div></article>",
+        "<article><div itemscope itemtype=https://schema.org/Article><time itemprop=datePublished datetime=2020></div></article>",
+        "<body itemscope itemtype=https://schema.org/WebPage><article><time itemprop=datePublished datetime=2020></article>",
+        // After parts that have ended.
+        "<nav><ul><li>x</ul></nav><aside><aside>y</aside></aside><time pubdate datetime=2020>",
+        "<ol><li class=comment>x<li><time pubdate datetime=2020></ol>",
+        "<ol><li class=comment>x</ol><time pubdate datetime=2020>",
+        "<article><time pubdate datetime=2020></time><ol><li class=comment><time pubdate datetime=2003></time></ol></article>\
+         <aside><article><time pubdate datetime=2004></time></article></aside>",
+        // It says that it is the page's own.
+        "<meta name=date content=2020><aside><time itemprop=datePublished datetime=2003></time></aside>",
+    ]);
+}
+
+#[test]
+fn a_missing_date_as_programs_write_it_is_ignored() {
+    assert_dated_2020(&[
+        "<meta property=article:published_time content=1970-01-01T00:00:00Z><meta name=date content=2020>",
+        "<time itemprop=datePublished datetime='1970-01-01 00:00:00'></time><time pubdate datetime=2020></time>",
+    ]);
+}
+
 #[test]
 fn text_of_other_things_in_json_ld_is_not_the_page_s() {
     let body = "otters sleep on their backs and hold each other by the paws ".repeat(8);

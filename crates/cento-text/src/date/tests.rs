@@ -90,6 +90,7 @@ fn a_publication_date_without_a_time_and_a_zone_is_a_day() {
         "2024-03-05 23:59:59.9",
         "20240305T103000",
         "20240305103000",
+        "20240305103000000",
         "March 5, 2024 10:30 PM",
         "Tue Mar  5 10:30:00 2024",
         "5.3.2024 10:30",
@@ -121,6 +122,30 @@ fn a_publication_date_after_2100_is_a_mistake() {
         assert_eq!(parse_of_page(text), None, "{text}");
         assert!(parse(text).is_some(), "{text}");
     }
+}
+
+#[test]
+fn the_first_moment_of_1970_is_no_publication_date() {
+    for text in [
+        "1970-01-01T00:00:00Z",
+        "1970-01-01T00:00:00.000+00:00",
+        "1970-01-01T01:00:00+01:00",
+        "1970-01-01 00:00:00",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "19700101000000",
+        "0000000000",
+        "0000000000000",
+    ] {
+        assert_eq!(parse(text), Some(0), "{text}");
+        assert_eq!(parse_published(text), None, "{text}");
+        assert_eq!(parse_of_page(text), None, "{text}");
+    }
+    for text in ["1970", "January 1970", "1970-01-01"] {
+        assert_eq!(parse_published(text), Some(0), "{text}");
+    }
+    assert_eq!(parse_published("1970-01-01T00:00:01Z"), Some(1000));
+    // A day, so its time does not matter.
+    assert_eq!(parse_published("1970-01-01T10:00"), Some(0));
 }
 
 #[test]

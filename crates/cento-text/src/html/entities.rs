@@ -4,7 +4,8 @@
 //! articles. Only the page's own publication date and text count. JSON-LD and microdata are both
 //! read into [`Entities`], which has the candidates: things that no other thing refers to, and
 //! those that a page calls its main entity. If there are several, those that name the page by its
-//! address are used; if none does and they disagree, nothing is.
+//! address are used; if none does and they disagree, nothing is. What JSON-LD says to be another
+//! page is not the page, even if nothing else is described.
 
 use super::extract::LONGEST_LINK;
 use super::schema::SchemaKind;
@@ -45,6 +46,14 @@ impl EntityTypes {
         product: false,
     };
 
+    /// An article: what an `<article>` without a type is taken for.
+    pub(super) const ARTICLE: EntityTypes = EntityTypes {
+        article: true,
+        page: false,
+        post: false,
+        product: false,
+    };
+
     /// Adds a type of schema.org, such as `https://schema.org/NewsArticle`.
     pub(super) fn add(&mut self, declared: &str) {
         let name = declared.rsplit(['/', '#', ':']).next().unwrap_or_default();
@@ -69,12 +78,37 @@ impl EntityTypes {
     }
 
     /// Whether a date of such a thing may be that of a page.
-    fn is_dated(self) -> bool {
+    pub(super) fn is_dated(self) -> bool {
         self.article || self.page
     }
 
     fn has_body(self) -> bool {
         self.article || self.post || self.product
+    }
+}
+
+/// The addresses of a page: that from which it was fetched, if known, and those that it declares.
+#[derive(Debug)]
+pub(super) struct PageAddresses<'a> {
+    addresses: Vec<&'a str>,
+    fetched: usize,
+}
+
+impl<'a> PageAddresses<'a> {
+    pub(super) fn new(fetched: Option<&'a str>, declared: impl Iterator<Item = &'a str>) -> Self {
+        PageAddresses {
+            addresses: fetched.into_iter().chain(declared).collect(),
+            fetched: usize::from(fetched.is_some()),
+        }
+    }
+
+    fn all(&self) -> &[&'a str] {
+        &self.addresses
+    }
+
+    /// The addresses in `<link rel=canonical>` and `og:url`.
+    fn declared(&self) -> &[&'a str] {
+        self.addresses.get(self.fetched..).unwrap_or_default()
     }
 }
 
@@ -87,14 +121,40 @@ pub(super) struct Thing {
     pub(super) text: Option<String>,
     pub(super) description: Option<String>,
     pub(super) names: Vec<String>,
+    /// Whether one of the names is stated as the address of its page, and is not only an
+    /// identifier.
+    pub(super) is_addressed: bool,
+    /// Whether its dates differ.
+    is_ambiguous: bool,
 }
 
 impl Thing {
-    /// Remembers a publication date unless one is known.
-    pub(super) fn offer_date(&mut self, value: &str) {
-        if self.date.is_none() && looks_like_date(value) {
-            self.date = Some(value.trim().to_owned());
+    /// A thing of which only the types are known.
+    pub(super) fn of(types: EntityTypes) -> Self {
+        Thing {
+            types,
+            ..Thing::default()
         }
+    }
+
+    /// Remembers a publication date. A thing with different dates has none.
+    pub(super) fn offer_date(&mut self, value: &str) {
+        if self.is_ambiguous || !looks_like_date(value) {
+            return;
+        }
+        let value = value.trim();
+        self.date = match &self.date {
+            Some(known) => agreed(known, value).map(str::to_owned),
+            None => Some(value.to_owned()),
+        };
+        self.is_ambiguous = self.date.is_none();
+    }
+
+    /// Remembers the address of its page.
+    pub(super) fn offer_address(&mut self, address: &str) {
+        let known = self.names.len();
+        self.offer_name(address);
+        self.is_addressed |= self.names.len() > known;
     }
 
     /// Remembers the address of the thing, or of the page that it is the main entity of.
@@ -124,10 +184,12 @@ impl Thing {
     }
 }
 
-/// Whether a value may be a date: short, and with a digit.
+/// Whether a value may be a date: short, with a digit, and not what programs write for none.
 pub(super) fn looks_like_date(value: &str) -> bool {
     let value = value.trim();
-    value.len() <= LONGEST_DATE && value.bytes().any(|byte| byte.is_ascii_digit())
+    value.len() <= LONGEST_DATE
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && !date::is_null(value)
 }
 
 /// A thing that may be the page itself.
@@ -137,6 +199,7 @@ struct Entity {
     /// Things that are the main entity of one another have the same number, and are named together.
     group: u32,
     names: Vec<String>,
+    is_addressed: bool,
     date: Option<String>,
     body: Option<String>,
 }
@@ -146,6 +209,8 @@ struct Entity {
 pub(super) struct Entities {
     entities: Vec<Entity>,
     groups: u32,
+    /// The group of the article that has the page's main heading.
+    pub(super) headed: Option<u32>,
     /// Whether some were left out.
     overflow: bool,
 }
@@ -172,6 +237,7 @@ impl Entities {
             types: thing.types,
             group,
             names: thing.names,
+            is_addressed: thing.is_addressed,
             date: thing.date.filter(|_| thing.types.is_dated()),
             body,
         });
@@ -218,17 +284,35 @@ impl Entities {
         }
     }
 
+    /// The numbers of the groups whose address is another page, sorted.
+    fn elsewhere(&self, addresses: &PageAddresses<'_>) -> Vec<u32> {
+        let mut declared = addresses.declared().iter();
+        if !declared.any(|address| normal_address(address).is_some()) {
+            return Vec::new();
+        }
+        let named = self.named(addresses.all());
+        let entities = self
+            .entities
+            .iter()
+            .filter(|entity| entity.is_addressed && named.binary_search(&entity.group).is_err());
+        let mut groups: Vec<u32> = entities.map(|entity| entity.group).collect();
+        groups.sort_unstable();
+        groups
+    }
+
     /// The publication date of the page with these addresses.
-    pub(super) fn date(&self, addresses: &[&str]) -> Option<&str> {
-        let candidates = self.candidates(addresses, |entity| {
-            entity.types.article || entity.date.is_some()
+    pub(super) fn date(&self, addresses: &PageAddresses<'_>) -> Option<&str> {
+        let elsewhere = self.elsewhere(addresses);
+        let candidates = self.candidates(addresses.all(), |entity| {
+            (entity.types.article || entity.date.is_some())
+                && elsewhere.binary_search(&entity.group).is_err()
         })?;
-        let mut articles = candidates.iter().filter(|entity| entity.types.article);
-        // One of two articles has a date: nobody knows whether it is the page's.
-        let mut others = articles.clone();
-        if articles.any(|entity| entity.date.is_some())
-            && others.any(|entity| entity.date.is_none())
-        {
+        let articles = candidates.iter().filter(|entity| entity.types.article);
+        let (dated, undated): (Vec<&Entity>, Vec<&Entity>) =
+            articles.partition(|entity| entity.date.is_some());
+        // One of two articles has a date: it is the page's if it has the heading of the page.
+        let is_headed = |entity: &&Entity| Some(entity.group) == self.headed;
+        if !undated.is_empty() && !dated.iter().all(is_headed) {
             return None;
         }
         let mut dates = candidates

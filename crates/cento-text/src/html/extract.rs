@@ -1,7 +1,8 @@
 //! Extracts the text, metadata and links of a page.
 
-use super::entities::Entities;
+use super::entities::PageAddresses;
 use super::metadata::{Metadata, PublicationDates, collapse};
+use super::microdata::MicrodataDates;
 use super::outline::{Outline, OutlineBuilder, TextObserver};
 use super::scan;
 use super::schema::Declarations;
@@ -35,8 +36,12 @@ pub struct Extract {
     /// The publication date as written on the page: from `article:published_time`, else
     /// `itemprop=datePublished`, else JSON-LD, else the metadata names of libraries and news
     /// systems, else `<time pubdate>`. Dates of other things that a page describes, such as a
-    /// reviewed book, a comment or an entry of a list, do not count.
-    /// [`Extract::published_of`] may know it where this field does not.
+    /// reviewed book, a comment or an entry of a list, do not count, and neither do dates in parts
+    /// about something else, such as `aside`, `nav`, `blockquote` and elements whose names say so.
+    /// If a page has several articles, all must have the same date; one without a date is ignored
+    /// only if the other has all of the page's `h1`. A JSON-LD article whose address is another
+    /// page than the declared one does not count. [`Extract::published_of`] may know it where this
+    /// field does not.
     pub published: Option<String>,
     /// The primary language subtag in lower case, such as `de`: from `<html lang>`, else
     /// `xml:lang`, else the `content-language` meta tag, else `og:locale`.
@@ -73,10 +78,9 @@ impl Extract {
         self.dates.of(&self.addresses(Some(url)))
     }
 
-    fn addresses<'a>(&'a self, url: Option<&'a str>) -> Vec<&'a str> {
+    fn addresses<'a>(&'a self, url: Option<&'a str>) -> PageAddresses<'a> {
         let declared = [&self.canonical, &self.declared.open_graph_address];
-        let declared = declared.into_iter().filter_map(Option::as_deref);
-        url.into_iter().chain(declared).collect()
+        PageAddresses::new(url, declared.into_iter().filter_map(Option::as_deref))
     }
 
     fn clear(&mut self) {
@@ -246,7 +250,7 @@ impl Extractor {
         (observer, dropped_noscript)
     }
 
-    fn take(&mut self, metadata: Metadata, microdata: Entities) {
+    fn take(&mut self, metadata: Metadata, dates: MicrodataDates) {
         let Metadata {
             title,
             open_graph_title,
@@ -264,8 +268,9 @@ impl Extractor {
         self.extract.declared = declared;
         self.extract.dates = PublicationDates {
             stated: published,
-            microdata,
+            microdata: dates.microdata,
             json_ld: described,
+            times: dates.times,
         };
         let published = self.extract.dates.of(&self.extract.addresses(None));
         self.extract.published = published.map(str::to_owned);

@@ -93,6 +93,8 @@ struct Frame<'a> {
     group: u32,
     /// Whether the group is that of the object around it.
     is_linked: bool,
+    /// Whether it describes the page of the object around it.
+    is_page: bool,
     /// What is known of an object of the page.
     thing: Thing,
 }
@@ -170,6 +172,7 @@ impl<'a, 'e> JsonLdReader<'a, 'e> {
             is_own,
             group,
             is_linked,
+            is_page: is_own && key == "mainEntityOfPage",
             thing: Thing::default(),
         });
     }
@@ -199,7 +202,8 @@ impl<'a, 'e> JsonLdReader<'a, 'e> {
         let text = match frame.key {
             "@type" => return thing.types.add(value),
             "datePublished" if value.len() <= 100 => return thing.offer_date(&json_decode(value)),
-            "@id" | "url" | "mainEntityOfPage" => return thing.offer_name(&json_decode(value)),
+            "@id" if !frame.is_page => return thing.offer_name(&json_decode(value)),
+            "@id" | "url" | "mainEntityOfPage" => return thing.offer_address(&json_decode(value)),
             "articleBody" => &mut thing.article_body,
             "text" => &mut thing.text,
             "description" => &mut thing.description,
@@ -213,6 +217,7 @@ impl<'a, 'e> JsonLdReader<'a, 'e> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entities::PageAddresses;
     use super::*;
 
     fn strings(json: &str) -> Vec<(String, String)> {
@@ -279,7 +284,8 @@ mod tests {
                 assert!(reader.frames.len() <= DEEPEST);
             });
             reader.finish();
-            assert_eq!(entities.date(&[]), None);
+            let addresses = PageAddresses::new(None, std::iter::empty());
+            assert_eq!(entities.date(&addresses), None);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Metadata that a page declares: language, date, title and address.
 
-use super::entities::{Entities, looks_like_date};
+use super::entities::{Entities, PageAddresses, looks_like_date};
 use super::extract::LONGEST_LINK;
 use super::json_ld::{JsonEvent, JsonLdReader, json_events};
 use super::scan;
@@ -19,9 +19,8 @@ pub(crate) enum DateSource {
     /// `citation_publication_date`, `dc.date.issued`, `pubdate` and similar names.
     Library,
     /// `<meta name="date">` and `dc.date`, which may be some other date.
+    /// `<time pubdate>` follows.
     Vague,
-    /// `<time pubdate datetime>`, removed from HTML.
-    Time,
 }
 
 /// The publication dates that a page states, of which its address may decide.
@@ -33,11 +32,13 @@ pub(crate) struct PublicationDates {
     pub(crate) microdata: Entities,
     /// In JSON-LD: `"datePublished"`.
     pub(crate) json_ld: Entities,
+    /// In `<time pubdate datetime>`, removed from HTML.
+    pub(crate) times: Entities,
 }
 
 impl PublicationDates {
     /// The date of the page with these addresses, from the most reliable source.
-    pub(crate) fn of(&self, addresses: &[&str]) -> Option<&str> {
+    pub(crate) fn of(&self, addresses: &PageAddresses<'_>) -> Option<&str> {
         let stated = |is_reliable: bool| {
             let stated = self.stated.as_ref();
             let stated =
@@ -48,6 +49,7 @@ impl PublicationDates {
             .or_else(|| self.microdata.date(addresses))
             .or_else(|| self.json_ld.date(addresses))
             .or_else(|| stated(false))
+            .or_else(|| self.times.date(addresses))
     }
 }
 
@@ -107,11 +109,6 @@ impl Metadata {
                 }
             }
             Tag::Meta => self.meta(attributes),
-            Tag::Time if attributes.get("pubdate").is_some() => {
-                if let Some(date) = attributes.get("datetime") {
-                    self.offer_date(DateSource::Time, &date);
-                }
-            }
             _ => {}
         }
     }

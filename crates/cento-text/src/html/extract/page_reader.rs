@@ -1,9 +1,8 @@
 //! The token sink of the extractor: decides what is visible, what is dropped, and what is metadata.
 
 use super::Links;
-use crate::html::entities::Entities;
 use crate::html::metadata::Metadata;
-use crate::html::microdata::Microdata;
+use crate::html::microdata::{Microdata, MicrodataDates};
 use crate::html::outline::{TextObserver, is_container};
 use crate::html::scan;
 use crate::html::tag::{ContentModel, Tag, TagEdge};
@@ -20,8 +19,9 @@ pub(super) struct PageReader<'a, F> {
     metadata: Metadata,
     /// The subtree being dropped, if any.
     dropped: DroppedSubtree,
-    /// Whether `datePublished` occurs on the page, so that any element may state it. One search of
-    /// the page is far cheaper than inspecting the attributes of every tag.
+    /// Whether `datePublished` or `pubdate` occurs on the page, so that any element may state it. A
+    /// search of the page is far cheaper than inspecting the attributes of every tag. `PUBDATE`,
+    /// which hardly any page has, is not worth another search.
     states_date: bool,
     microdata: Microdata,
     /// How to handle the text of the current element whose content is not markup.
@@ -53,7 +53,7 @@ pub(super) struct PageReader<'a, F> {
 /// The result of reading a page.
 pub(super) struct Finished<F> {
     pub(super) metadata: Metadata,
-    pub(super) microdata: Entities,
+    pub(super) microdata: MicrodataDates,
     pub(super) observer: F,
     pub(super) depth: u32,
     pub(super) dropped_noscript: usize,
@@ -82,7 +82,6 @@ fn is_ordinary(tag: Tag) -> bool {
                         | Tag::Math
                         | Tag::Meta
                         | Tag::Pre
-                        | Tag::Time
                 ));
             i += 1;
         }
@@ -172,7 +171,9 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             links,
             metadata: Metadata::default(),
             dropped: DroppedSubtree::default(),
-            states_date: memchr::memmem::find(html.as_bytes(), b"datePublished").is_some(),
+            states_date: ["datePublished", "pubdate"]
+                .iter()
+                .any(|name| memchr::memmem::find(html.as_bytes(), name.as_bytes()).is_some()),
             microdata: Microdata::default(),
             raw: Raw::Dropped,
             preformatted: false,
@@ -319,14 +320,9 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             return false;
         }
         match tag {
-            Tag::A
-            | Tag::Area
-            | Tag::Html
-            | Tag::Base
-            | Tag::Link
-            | Tag::Meta
-            | Tag::Time
-            | Tag::Script => true,
+            Tag::A | Tag::Area | Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Script => {
+                true
+            }
             _ => self.states_date || (F::ACTIVE && is_container(tag)),
         }
     }
@@ -384,7 +380,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             }
             Tag::Br => self.writer.line_break(),
             Tag::Pre | Tag::Listing => self.preformatted = true,
-            Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Time => {
+            Tag::Html | Tag::Base | Tag::Link | Tag::Meta => {
                 self.metadata.start_tag(tag, attributes);
             }
             Tag::Script => {
