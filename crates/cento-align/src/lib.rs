@@ -57,6 +57,8 @@ mod differences;
 mod document;
 mod passage;
 mod refine;
+mod resolve;
+mod runs;
 mod scattered;
 mod scope;
 mod seeds;
@@ -89,6 +91,11 @@ pub struct AlignSettings {
     pub minimum_chars: usize,
     /// The shortest run of equal words that makes a passage verbatim.
     pub verbatim_words: usize,
+    /// The shortest run of equal words that makes a passage verbatim if it has `minimum_chars` on
+    /// both sides. Two texts that have a run of 12 words share at least two fingerprints of the
+    /// scheme `winnow:k=5,w=4`, by which pairs of a corpus are found; 160 characters of running
+    /// text are rarely fewer words.
+    pub long_verbatim_words: usize,
     /// The most words that an edit inside a verbatim passage may replace, insert or delete.
     pub verbatim_gap: usize,
     /// Two sentences are alike if the cosine of their tf-isf vectors is above this …
@@ -111,6 +118,7 @@ impl Default for AlignSettings {
         AlignSettings {
             minimum_chars: 160,
             verbatim_words: 28,
+            long_verbatim_words: 12,
             verbatim_gap: 8,
             cosine: 0.30,
             dice: 0.33,
@@ -185,7 +193,7 @@ impl Aligner {
             joined_b.as_ref().unwrap_or(b),
         );
         let settings = &self.settings.clone();
-        let (mut verbatim, short) = verbatim::passages(a, b, settings, &mut self.work);
+        let (mut verbatim, mut short) = verbatim::passages(a, b, settings, &mut self.work);
         let growth = match verbatim.iter().any(|passage| passage.is_exact) {
             true => Growth::BESIDE_EXACT,
             false => Growth::EDITED,
@@ -193,7 +201,7 @@ impl Aligner {
         let is_extended = verbatim.iter().any(|passage| !passage.is_exact);
         if is_extended {
             self.prepare(a, b);
-            self.extend(a, b, &mut verbatim, growth);
+            self.extend(a, b, &mut verbatim, &mut short, growth);
         }
         let mut scope = places.map(|places| Scope::new(a, b, places, &verbatim));
         let edited = match &mut scope {
@@ -276,12 +284,14 @@ impl Aligner {
     }
 
     /// Extends verbatim passages with edits by the sentences beside them that are alike: who edits
-    /// a text does not stop at the words that happen to be left alone.
+    /// a text does not stop at the words that happen to be left alone. Short passages on the way
+    /// become part of a passage; one that is from elsewhere in the second document stops it.
     fn extend(
         &mut self,
         a: &Document<'_>,
         b: &Document<'_>,
         verbatim: &mut [VerbatimPassage],
+        short: &mut Vec<VerbatimPassage>,
         growth: Growth,
     ) {
         for at in 0..verbatim.len() {
@@ -300,10 +310,25 @@ impl Aligner {
             let old = found.clone();
             let refiner = &mut self.refiner;
             refiner.extend((a, b), &self.vocabulary, &mut found, &(begin..end), growth);
-            let passage = &mut verbatim[at];
-            widen(&mut passage.a, a, &old.a, &found.a);
-            widen(&mut passage.b, b, &old.b, &found.b);
-            passage.is_extended = found != old;
+            if found == old {
+                continue;
+            }
+            let mut whole = verbatim[at].clone();
+            widen(&mut whole.a, a, &old.a, &found.a);
+            widen(&mut whole.b, b, &old.b, &found.b);
+            whole.is_extended = true;
+            let first = short.partition_point(|part| part.a.end <= whole.a.start);
+            let end = short.partition_point(|part| part.a.start < whole.a.end);
+            if short[first..end]
+                .iter()
+                .all(|part| overlaps(&part.b, &whole.b))
+            {
+                for part in short.drain(first..end) {
+                    whole.a = resolve::union(&whole.a, &part.a);
+                    whole.b = resolve::union(&whole.b, &part.b);
+                }
+                verbatim[at] = whole;
+            }
         }
     }
 }

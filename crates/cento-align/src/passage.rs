@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::differences::compared_words;
 use crate::document::{Document, Fold, TextWord};
 use crate::overlaps;
+use crate::resolve::resolve_short;
 use crate::verbatim::VerbatimPassage;
 
 /// How a passage was reused.
@@ -124,8 +125,16 @@ fn is_near(
     gap_a <= near && gap_b <= near && (gap_a < 0 || gap_b < 0 || gap_a <= 0 && gap_b <= 0)
 }
 
+/// A passage as ranges of words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) a: Range<usize>,
+    pub(crate) b: Range<usize>,
+    pub(crate) kind: PassageKind,
+}
+
 /// The passages that are long enough, in the order of the first document. `short` are verbatim
-/// passages that are reported only where nothing longer was found.
+/// passages that may be part of what was found.
 pub(crate) fn finish(
     a: &Document<'_>,
     b: &Document<'_>,
@@ -134,28 +143,33 @@ pub(crate) fn finish(
     found: &[Found],
     minimum_chars: usize,
 ) -> Vec<Passage> {
-    let others = found.iter().map(|found| {
-        let kind = match found.scattered {
+    let others = found.iter().map(|found| Words {
+        a: a.words_of(&found.a),
+        b: b.words_of(&found.b),
+        kind: match found.scattered {
             true => PassageKind::Scattered,
             false => PassageKind::Edited,
-        };
-        (a.words_of(&found.a), b.words_of(&found.b), kind)
+        },
     });
-    let mut others: Vec<_> = others.collect();
-    let short = prefer_longer(short, &mut others);
-    let verbatim = verbatim.into_iter().chain(short);
-    let exact = verbatim.map(|passage| {
-        let kind = match passage.is_extended {
+    let (short, others) = resolve_short(a, b, short, others.collect());
+    let exact = verbatim.into_iter().chain(short).map(|passage| Words {
+        a: passage.a,
+        b: passage.b,
+        kind: match passage.is_extended {
             true => PassageKind::Edited,
             false => PassageKind::Verbatim,
-        };
-        (passage.a, passage.b, kind)
+        },
     });
-    let mut all: Vec<_> = exact.chain(others).collect();
-    all.sort_by_key(|(a, b, _)| (a.start, b.start));
+    let mut all: Vec<Words> = exact.chain(others).collect();
+    all.sort_by_key(|words| (words.a.start, words.b.start));
     let mut passages: Vec<Passage> = all
         .into_iter()
-        .filter_map(|(words_a, words_b, kind)| {
+        .filter_map(|words| {
+            let (words_a, words_b) = (words.a, words.b);
+            let is_equal = a.words[words_a.clone()]
+                .iter()
+                .map(|word| word.form)
+                .eq(b.words[words_b.clone()].iter().map(|word| word.form));
             let empty = 0..0;
             let sides = (words_a.len(), words_b.len());
             let passage = Passage {
@@ -175,7 +189,10 @@ pub(crate) fn finish(
                         identical(&mine, &theirs)
                     }
                 },
-                kind,
+                kind: match is_equal {
+                    true => PassageKind::Verbatim,
+                    false => words.kind,
+                },
             };
             (!is_unlike(&passage, sides)).then_some(passage)
         })
@@ -191,38 +208,6 @@ pub(crate) fn finish(
             && passage.b_chars.len() >= minimum_chars
     });
     passages
-}
-
-/// How many times as long as a short verbatim passage another one must be to replace it.
-const REPLACES: usize = 2;
-
-/// Resolves overlaps of short verbatim passages, which are returned, with edited and scattered ones
-/// in the first document: the edited one is kept if it is clearly longer, for then the verbatim one
-/// is part of it. Both are in the order of the first document.
-fn prefer_longer(
-    mut short: Vec<VerbatimPassage>,
-    others: &mut Vec<(Range<usize>, Range<usize>, PassageKind)>,
-) -> Vec<VerbatimPassage> {
-    let mut at = 0;
-    let mut replaced = vec![false; others.len()];
-    short.retain(|passage| {
-        while others
-            .get(at)
-            .is_some_and(|other| other.0.end <= passage.a.start)
-        {
-            at += 1;
-        }
-        let overlapping = (at..others.len()).take_while(|&at| others[at].0.start < passage.a.end);
-        let longest = overlapping.clone().map(|at| others[at].0.len()).max();
-        if longest >= Some(REPLACES * passage.a.len()) {
-            return false;
-        }
-        overlapping.for_each(|at| replaced[at] = true);
-        true
-    });
-    let mut replaced = replaced.into_iter();
-    others.retain(|_| !replaced.next().unwrap_or(false));
-    short
 }
 
 /// An edited passage of fewer words than this …
