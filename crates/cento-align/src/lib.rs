@@ -220,7 +220,9 @@ impl Aligner {
                 resolve_overlaps(edited, Vec::new(), settings.gap)
             }
         };
-        passage::finish(a, b, verbatim, short, &edited, settings.minimum_chars)
+        verbatim.append(&mut short);
+        verbatim.sort_by_key(|passage| passage.a.start);
+        passage::finish(a, b, verbatim, &edited, settings.minimum_chars)
     }
 
     /// Prepares for sentences of a pair.
@@ -294,6 +296,7 @@ impl Aligner {
         short: &mut Vec<VerbatimPassage>,
         growth: Growth,
     ) {
+        let mut is_part = vec![false; short.len()];
         for at in 0..verbatim.len() {
             if verbatim[at].is_exact {
                 continue;
@@ -319,17 +322,18 @@ impl Aligner {
             whole.is_extended = true;
             let first = short.partition_point(|part| part.a.end <= whole.a.start);
             let end = short.partition_point(|part| part.a.start < whole.a.end);
-            if short[first..end]
-                .iter()
-                .all(|part| overlaps(&part.b, &whole.b))
-            {
-                for part in short.drain(first..end) {
+            let parts = &short[first..end];
+            if parts.iter().all(|part| overlaps(&part.b, &whole.b)) {
+                for part in parts {
                     whole.a = resolve::union(&whole.a, &part.a);
                     whole.b = resolve::union(&whole.b, &part.b);
                 }
+                is_part[first..end].fill(true);
                 verbatim[at] = whole;
             }
         }
+        let mut is_part = is_part.into_iter();
+        short.retain(|_| !is_part.next().unwrap_or(false));
     }
 }
 

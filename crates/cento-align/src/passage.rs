@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::differences::compared_words;
 use crate::document::{Document, Fold, TextWord};
 use crate::overlaps;
-use crate::resolve::resolve_short;
+use crate::resolve::resolve_verbatim;
 use crate::verbatim::VerbatimPassage;
 
 /// How a passage was reused.
@@ -133,13 +133,12 @@ pub(crate) struct Words {
     pub(crate) kind: PassageKind,
 }
 
-/// The passages that are long enough, in the order of the first document. `short` are verbatim
-/// passages that may be part of what was found.
+/// The passages that are long enough, in the order of the first document. `verbatim` is in this
+/// order, too.
 pub(crate) fn finish(
     a: &Document<'_>,
     b: &Document<'_>,
     verbatim: Vec<VerbatimPassage>,
-    short: Vec<VerbatimPassage>,
     found: &[Found],
     minimum_chars: usize,
 ) -> Vec<Passage> {
@@ -151,8 +150,8 @@ pub(crate) fn finish(
             false => PassageKind::Edited,
         },
     });
-    let (short, others) = resolve_short(a, b, short, others.collect());
-    let exact = verbatim.into_iter().chain(short).map(|passage| Words {
+    let (verbatim, others) = resolve_verbatim(a, b, verbatim, others.collect());
+    let exact = verbatim.into_iter().map(|passage| Words {
         a: passage.a,
         b: passage.b,
         kind: match passage.is_extended {
@@ -165,36 +164,28 @@ pub(crate) fn finish(
     let mut passages: Vec<Passage> = all
         .into_iter()
         .filter_map(|words| {
+            let identical = share(a, b, &words);
+            if is_none(&words, identical) {
+                return None;
+            }
             let (words_a, words_b) = (words.a, words.b);
             let is_equal = a.words[words_a.clone()]
                 .iter()
                 .map(|word| word.form)
                 .eq(b.words[words_b.clone()].iter().map(|word| word.form));
             let empty = 0..0;
-            let sides = (words_a.len(), words_b.len());
-            let passage = Passage {
+            Some(Passage {
                 a: a.bytes_of(&words_a),
                 b: b.bytes_of(&words_b),
                 a_chars: empty.clone(),
                 b_chars: empty,
                 words: words_a.len(),
-                identical: match a.fold {
-                    Fold::None => identical(&a.words[words_a], &b.words[words_b]),
-                    fold => {
-                        let [mine, theirs] = compared_words(
-                            &a.text[a.bytes_of(&words_a)],
-                            &b.text[b.bytes_of(&words_b)],
-                            fold,
-                        );
-                        identical(&mine, &theirs)
-                    }
-                },
+                identical,
                 kind: match is_equal {
                     true => PassageKind::Verbatim,
                     false => words.kind,
                 },
-            };
-            (!is_unlike(&passage, sides)).then_some(passage)
+            })
         })
         .collect();
     let chars_a = char_ranges(a, passages.iter().map(|passage| passage.a.clone()));
@@ -203,9 +194,7 @@ pub(crate) fn finish(
         (passage.a_chars, passage.b_chars) = (a, b);
     }
     passages.retain(|passage| {
-        !is_chance(passage)
-            && passage.a_chars.len() >= minimum_chars
-            && passage.b_chars.len() >= minimum_chars
+        passage.a_chars.len() >= minimum_chars && passage.b_chars.len() >= minimum_chars
     });
     passages
 }
@@ -220,16 +209,27 @@ const SHORT_IDENTICAL: f64 = 0.5;
 /// other: sentences can be alike by a few rare words that are in lists, headings or tables.
 const COMMON: f64 = 1.0 / 3.0;
 
-/// Whether a passage of so many words on both sides has too few of them in common.
-fn is_unlike(passage: &Passage, (a, b): (usize, usize)) -> bool {
-    let common = passage.identical * (a + b) as f64 / 2.0;
-    common < COMMON * a.min(b) as f64
+/// Whether a passage with this share of identical words has too few of them to be one.
+pub(crate) fn is_none(words: &Words, identical: f64) -> bool {
+    let (a, b) = (words.a.len(), words.b.len());
+    let is_unlike = identical * (a + b) as f64 / 2.0 < COMMON * a.min(b) as f64;
+    let is_chance = words.kind == PassageKind::Edited && a < SHORT && identical < SHORT_IDENTICAL;
+    is_unlike || is_chance
 }
 
-fn is_chance(passage: &Passage) -> bool {
-    passage.kind == PassageKind::Edited
-        && passage.words < SHORT
-        && passage.identical < SHORT_IDENTICAL
+/// The share of identical words of a passage.
+pub(crate) fn share(a: &Document<'_>, b: &Document<'_>, words: &Words) -> f64 {
+    match a.fold {
+        Fold::None => identical(&a.words[words.a.clone()], &b.words[words.b.clone()]),
+        fold => {
+            let [mine, theirs] = compared_words(
+                &a.text[a.bytes_of(&words.a)],
+                &b.text[b.bytes_of(&words.b)],
+                fold,
+            );
+            identical(&mine, &theirs)
+        }
+    }
 }
 
 /// Ranges of bytes as ranges of characters, in one pass over the text.

@@ -1,5 +1,4 @@
-//! Which of two passages is reported where a short verbatim one is part of what is edited or
-//! scattered.
+//! Which of two passages is reported where a verbatim one is in what is edited or scattered.
 //!
 //! ```text
 //!   edited     [ e e e e V V V V V V e e e e ]    the rest is alike, too: one edited passage
@@ -10,7 +9,7 @@ use std::ops::Range;
 
 use crate::document::{Document, TextWord};
 use crate::overlaps;
-use crate::passage::{PassageKind, Words, identical};
+use crate::passage::{PassageKind, Words, identical, is_none, share};
 use crate::verbatim::VerbatimPassage;
 
 /// An edited passage must have this share of identical words outside of the verbatim passages in it
@@ -25,29 +24,29 @@ const LEAST_REST: usize = 8;
 /// is outside of them.
 const SUMMARISED: f64 = 0.25;
 
-/// Resolves overlaps of short verbatim passages with edited and scattered ones in the first
-/// document. Both are in its order and do not overlap among themselves.
+/// Resolves overlaps of verbatim passages with edited and scattered ones in the first document. Both
+/// are in its order and do not overlap among themselves.
 ///
-/// A verbatim passage is dropped only if the other one, perhaps widened by it, has all of it on both
-/// sides, and more that is alike. Otherwise the other one is dropped, or cut if the verbatim passage
-/// is from elsewhere in the second document.
-pub(crate) fn resolve_short(
+/// A verbatim passage is dropped only if it is short and the other one, perhaps widened by it, has
+/// all of it on both sides, and more that is alike. Otherwise the other one is dropped, or cut if
+/// the verbatim passage is from elsewhere in the second document.
+pub(crate) fn resolve_verbatim(
     a: &Document<'_>,
     b: &Document<'_>,
-    short: Vec<VerbatimPassage>,
+    mut verbatim: Vec<VerbatimPassage>,
     others: Vec<Words>,
 ) -> (Vec<VerbatimPassage>, Vec<Words>) {
     let within = |words: &Range<usize>| {
-        let first = short.partition_point(|passage| passage.a.end <= words.start);
-        first..short.partition_point(|passage| passage.a.start < words.end)
+        let first = verbatim.partition_point(|passage| passage.a.end <= words.start);
+        first..verbatim.partition_point(|passage| passage.a.start < words.end)
     };
-    let mut owners = vec![0; short.len()];
+    let mut owners = vec![0; verbatim.len()];
     for other in &others {
-        owners[within(&other.a)]
-            .iter_mut()
-            .for_each(|count| *count += 1);
+        for owners in &mut owners[within(&other.a)] {
+            *owners += 1;
+        }
     }
-    let mut is_part = vec![false; short.len()];
+    let mut is_part = vec![false; verbatim.len()];
     let mut kept = Vec::with_capacity(others.len());
     for other in others {
         let inside = within(&other.a);
@@ -55,35 +54,31 @@ pub(crate) fn resolve_short(
             kept.push(other);
             continue;
         }
-        let parts = &short[inside.clone()];
-        let is_own = |at: usize| owners[at] == 1 && overlaps(&short[at].b, &other.b);
+        let parts = &verbatim[inside.clone()];
+        let is_own = |at: usize| {
+            let passage = &verbatim[at];
+            passage.is_short && owners[at] == 1 && overlaps(&passage.b, &other.b)
+        };
         if inside.clone().all(is_own) {
             let whole = parts.iter().fold(other, |whole, part| Words {
                 a: union(&whole.a, &part.a),
                 b: union(&whole.b, &part.b),
                 kind: whole.kind,
             });
-            if is_more(a, b, &whole, parts) {
+            if is_more(a, b, &whole, parts) && !is_none(&whole, share(a, b, &whole)) {
                 is_part[inside].fill(true);
                 kept.push(whole);
             }
         } else if other.kind == PassageKind::Edited {
-            let free = rest(&other.a, parts.iter().map(|part| &part.a));
-            let longest = free
-                .into_iter()
-                .max_by_key(|free| (free.len(), std::cmp::Reverse(free.start)));
-            if let Some(free) = longest {
-                let cut = Words { a: free, ..other };
-                if is_rest_alike(a, b, &cut, parts) {
-                    kept.push(cut);
-                }
-            }
+            let free = rest(&other.a, parts.iter().map(|part| &part.a)).into_iter();
+            let longest = free.max_by_key(|free| (free.len(), std::cmp::Reverse(free.start)));
+            let cut = longest.map(|free| Words { a: free, ..other });
+            kept.extend(cut.filter(|cut| is_rest_alike(a, b, cut, parts)));
         }
     }
     let mut is_part = is_part.into_iter();
-    let mut short = short;
-    short.retain(|_| !is_part.next().unwrap_or(false));
-    (short, kept)
+    verbatim.retain(|_| !is_part.next().unwrap_or(false));
+    (verbatim, kept)
 }
 
 /// Whether a passage is more than the verbatim passages that are part of it.

@@ -20,14 +20,20 @@ pub(crate) struct VerbatimPassage {
     pub(crate) is_exact: bool,
     /// Whether edited sentences were added to it.
     pub(crate) is_extended: bool,
+    /// Whether it has no run of [`DECISIVE`] words: it may be part of an edited passage or of a
+    /// summary.
+    pub(crate) is_short: bool,
 }
 
 /// The share of identical words from which a verbatim passage counts as copied as it is.
 const EXACT: f64 = 0.97;
 
+/// The least share of identical words of runs that are joined.
+const LEAST_SHARE: f64 = 0.5;
+
 /// A run of this many words is copied text by itself. What has only shorter ones may be part of an
 /// edited passage or of a summary.
-const DECISIVE: usize = 40;
+const DECISIVE: usize = 44;
 
 /// The passages that have a run which is long enough, in order and without overlaps on the side of
 /// the first document: those with a run of [`DECISIVE`] words, and the others. Adds the number of
@@ -39,24 +45,37 @@ pub(crate) fn passages(
     work: &mut u64,
 ) -> (Vec<VerbatimPassage>, Vec<VerbatimPassage>) {
     let (mut passages, mut short) = (Vec::new(), Vec::new());
+    let mut add = |group: &[WordRun]| {
+        let ([first, ..], [.., last]) = (group, group) else {
+            return true;
+        };
+        let longest = group.iter().map(|run| run.length).max();
+        let words_a = first.a..last.a + last.length;
+        let words_b = first.b..last.b + last.length;
+        let share = identical(&a.words[words_a.clone()], &b.words[words_b.clone()]);
+        let passage = VerbatimPassage {
+            a: words_a,
+            b: words_b,
+            is_exact: share >= EXACT,
+            is_extended: false,
+            is_short: longest < Some(DECISIVE.max(settings.verbatim_words)),
+        };
+        if share < LEAST_SHARE {
+            return false;
+        }
+        match passage.is_short {
+            true => short.push(passage),
+            false => passages.push(passage),
+        }
+        true
+    };
     let mut group: Vec<WordRun> = Vec::new();
     let mut close = |group: &mut Vec<WordRun>| {
-        let longest = group.iter().map(|run| run.length).max();
-        if let (Some(first), Some(last)) = (group.first(), group.last())
-            && group.iter().any(|run| is_long(a, b, run, settings))
-        {
-            let words_a = first.a..last.a + last.length;
-            let words_b = first.b..last.b + last.length;
-            let share = identical(&a.words[words_a.clone()], &b.words[words_b.clone()]);
-            let passage = VerbatimPassage {
-                a: words_a,
-                b: words_b,
-                is_exact: share >= EXACT,
-                is_extended: false,
-            };
-            match longest >= Some(DECISIVE.max(settings.verbatim_words)) {
-                true => passages.push(passage),
-                false => short.push(passage),
+        let is_long = |run: &&WordRun| is_long(a, b, run, settings);
+        if group.iter().any(|run| is_long(&run)) && !add(group) {
+            // What was rewritten is more than what was not, so each run counts by itself.
+            for run in group.iter().filter(is_long) {
+                add(std::slice::from_ref(run));
             }
         }
         group.clear();
