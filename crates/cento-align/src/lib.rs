@@ -16,8 +16,10 @@
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
 //! summarised; the three kinds have different evidence, so each is found by its own step:
 //!
-//! 1. **Verbatim.** Runs of at least [`AlignSettings::verbatim_words`] consecutive words that are
-//!    equal on both sides, joined over small edits. Their ends are exact to the word.
+//! 1. **Verbatim.** Runs of consecutive words that are equal on both sides and long enough in
+//!    characters ([`AlignSettings::minimum_chars`]) or in words, joined over small edits. Their ends
+//!    are exact to the word. One of fewer than 44 words may turn out to be part of a longer edited
+//!    passage, or of a summary.
 //! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
 //!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
 //!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
@@ -29,6 +31,22 @@
 //! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to
 //! text alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a
 //! summary from an edited passage, and everything that keeps the cost linear are our own.
+//!
+//! # What is found for certain
+//!
+//! Take a run of words that both texts have and that cannot be extended, of at least
+//! [`AlignSettings::long_verbatim_words`] words and [`AlignSettings::minimum_chars`] characters on
+//! both sides. A passage covers it; and if no other passage has any of its words, and no equal words
+//! are a small edit away, then the passage is verbatim and has exactly its range. There are two
+//! exceptions:
+//!
+//! - Of two runs that overlap in the first text, the longer one has the words that both have. What
+//!   is left of the other counts as a run of its own.
+//! - A run of which every sequence of six words is at more than eight places of the second text may
+//!   be missed, or cut short.
+//!
+//! A run that the second text has several times is reported with one of its places. Two sides that
+//! have the same words in the same order are verbatim, whichever step found them.
 //!
 //! The crate is pure: no I/O, no threads. The cost is near-linear in the length of the two texts
 //! for any input, because frequent stems, repeated runs and the seeds of a sentence are all
@@ -89,7 +107,8 @@ use vocabulary::StemVocabulary;
 pub struct AlignSettings {
     /// The shortest passage, in characters on each side.
     pub minimum_chars: usize,
-    /// The shortest run of equal words that makes a passage verbatim.
+    /// The shortest run of equal words that makes a passage verbatim, however short it is in
+    /// characters: with the runs around it, the passage must have `minimum_chars`.
     pub verbatim_words: usize,
     /// The shortest run of equal words that makes a passage verbatim if it has `minimum_chars` on
     /// both sides. Two texts that have a run of 12 words share at least two fingerprints of the
