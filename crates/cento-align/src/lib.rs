@@ -16,8 +16,10 @@
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
 //! summarised; the three kinds have different evidence, so each is found by its own step:
 //!
-//! 1. **Verbatim.** Runs of at least [`AlignSettings::verbatim_words`] consecutive words that are
-//!    equal on both sides, joined over small edits. Their ends are exact to the word.
+//! 1. **Verbatim.** Runs of consecutive words that are equal on both sides and long enough in
+//!    characters ([`AlignSettings::minimum_chars`]) or in words, joined over small edits. Their ends
+//!    are exact to the word. One of fewer than 44 words may turn out to be part of a longer edited
+//!    passage, or of a summary.
 //! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
 //!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
 //!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
@@ -29,6 +31,22 @@
 //! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to
 //! text alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a
 //! summary from an edited passage, and everything that keeps the cost linear are our own.
+//!
+//! # What is found for certain
+//!
+//! Take a run of words that both texts have and that cannot be extended, of at least
+//! [`AlignSettings::long_verbatim_words`] words and [`AlignSettings::minimum_chars`] characters on
+//! both sides. A passage covers it; and if no other passage has any of its words, and no equal words
+//! are a small edit away, then the passage is verbatim and has exactly its range. There are two
+//! exceptions:
+//!
+//! - Of two runs that overlap in the first text, the longer one has the words that both have. What
+//!   is left of the other counts as a run of its own.
+//! - A run of which every sequence of six words is at more than eight places of the second text may
+//!   be missed, or cut short.
+//!
+//! A run that the second text has several times is reported with one of its places. Two sides that
+//! have the same words in the same order are verbatim, whichever step found them.
 //!
 //! The crate is pure: no I/O, no threads. The cost is near-linear in the length of the two texts
 //! for any input, because frequent stems, repeated runs and the seeds of a sentence are all
@@ -57,6 +75,8 @@ mod differences;
 mod document;
 mod passage;
 mod refine;
+mod resolve;
+mod runs;
 mod scattered;
 mod scope;
 mod seeds;
@@ -87,8 +107,14 @@ use vocabulary::StemVocabulary;
 pub struct AlignSettings {
     /// The shortest passage, in characters on each side.
     pub minimum_chars: usize,
-    /// The shortest run of equal words that makes a passage verbatim.
+    /// The shortest run of equal words that makes a passage verbatim, however short it is in
+    /// characters: with the runs around it, the passage must have `minimum_chars`.
     pub verbatim_words: usize,
+    /// The shortest run of equal words that makes a passage verbatim if it has `minimum_chars` on
+    /// both sides. Two texts that have a run of 12 words share at least two fingerprints of the
+    /// scheme `winnow:k=5,w=4`, by which pairs of a corpus are found; 160 characters of running
+    /// text are rarely fewer words.
+    pub long_verbatim_words: usize,
     /// The most words that an edit inside a verbatim passage may replace, insert or delete.
     pub verbatim_gap: usize,
     /// Two sentences are alike if the cosine of their tf-isf vectors is above this …
@@ -111,6 +137,7 @@ impl Default for AlignSettings {
         AlignSettings {
             minimum_chars: 160,
             verbatim_words: 28,
+            long_verbatim_words: 12,
             verbatim_gap: 8,
             cosine: 0.30,
             dice: 0.33,
@@ -185,7 +212,7 @@ impl Aligner {
             joined_b.as_ref().unwrap_or(b),
         );
         let settings = &self.settings.clone();
-        let (mut verbatim, short) = verbatim::passages(a, b, settings, &mut self.work);
+        let (mut verbatim, mut short) = verbatim::passages(a, b, settings, &mut self.work);
         let growth = match verbatim.iter().any(|passage| passage.is_exact) {
             true => Growth::BESIDE_EXACT,
             false => Growth::EDITED,
@@ -193,7 +220,7 @@ impl Aligner {
         let is_extended = verbatim.iter().any(|passage| !passage.is_exact);
         if is_extended {
             self.prepare(a, b);
-            self.extend(a, b, &mut verbatim, growth);
+            self.extend(a, b, &mut verbatim, &mut short, growth);
         }
         let mut scope = places.map(|places| Scope::new(a, b, places, &verbatim));
         let edited = match &mut scope {
@@ -212,7 +239,9 @@ impl Aligner {
                 resolve_overlaps(edited, Vec::new(), settings.gap)
             }
         };
-        passage::finish(a, b, verbatim, short, &edited, settings.minimum_chars)
+        verbatim.append(&mut short);
+        verbatim.sort_by_key(|passage| passage.a.start);
+        passage::finish(a, b, verbatim, &edited, settings.minimum_chars)
     }
 
     /// Prepares for sentences of a pair.
@@ -276,14 +305,17 @@ impl Aligner {
     }
 
     /// Extends verbatim passages with edits by the sentences beside them that are alike: who edits
-    /// a text does not stop at the words that happen to be left alone.
+    /// a text does not stop at the words that happen to be left alone. Short passages on the way
+    /// become part of a passage; one that is from elsewhere in the second document stops it.
     fn extend(
         &mut self,
         a: &Document<'_>,
         b: &Document<'_>,
         verbatim: &mut [VerbatimPassage],
+        short: &mut Vec<VerbatimPassage>,
         growth: Growth,
     ) {
+        let mut is_part = vec![false; short.len()];
         for at in 0..verbatim.len() {
             if verbatim[at].is_exact {
                 continue;
@@ -300,11 +332,27 @@ impl Aligner {
             let old = found.clone();
             let refiner = &mut self.refiner;
             refiner.extend((a, b), &self.vocabulary, &mut found, &(begin..end), growth);
-            let passage = &mut verbatim[at];
-            widen(&mut passage.a, a, &old.a, &found.a);
-            widen(&mut passage.b, b, &old.b, &found.b);
-            passage.is_extended = found != old;
+            if found == old {
+                continue;
+            }
+            let mut whole = verbatim[at].clone();
+            widen(&mut whole.a, a, &old.a, &found.a);
+            widen(&mut whole.b, b, &old.b, &found.b);
+            whole.is_extended = true;
+            let first = short.partition_point(|part| part.a.end <= whole.a.start);
+            let end = short.partition_point(|part| part.a.start < whole.a.end);
+            let parts = &short[first..end];
+            if parts.iter().all(|part| overlaps(&part.b, &whole.b)) {
+                for part in parts {
+                    whole.a = resolve::union(&whole.a, &part.a);
+                    whole.b = resolve::union(&whole.b, &part.b);
+                }
+                is_part[first..end].fill(true);
+                verbatim[at] = whole;
+            }
         }
+        let mut is_part = is_part.into_iter();
+        short.retain(|_| !is_part.next().unwrap_or(false));
     }
 }
 

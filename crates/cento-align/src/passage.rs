@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::differences::compared_words;
 use crate::document::{Document, Fold, TextWord};
 use crate::overlaps;
+use crate::resolve::resolve_verbatim;
 use crate::verbatim::VerbatimPassage;
 
 /// How a passage was reused.
@@ -124,60 +125,67 @@ fn is_near(
     gap_a <= near && gap_b <= near && (gap_a < 0 || gap_b < 0 || gap_a <= 0 && gap_b <= 0)
 }
 
-/// The passages that are long enough, in the order of the first document. `short` are verbatim
-/// passages that are reported only where nothing longer was found.
+/// A passage as ranges of words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) a: Range<usize>,
+    pub(crate) b: Range<usize>,
+    pub(crate) kind: PassageKind,
+}
+
+/// The passages that are long enough, in the order of the first document. `verbatim` is in this
+/// order, too.
 pub(crate) fn finish(
     a: &Document<'_>,
     b: &Document<'_>,
     verbatim: Vec<VerbatimPassage>,
-    short: Vec<VerbatimPassage>,
     found: &[Found],
     minimum_chars: usize,
 ) -> Vec<Passage> {
-    let others = found.iter().map(|found| {
-        let kind = match found.scattered {
+    let others = found.iter().map(|found| Words {
+        a: a.words_of(&found.a),
+        b: b.words_of(&found.b),
+        kind: match found.scattered {
             true => PassageKind::Scattered,
             false => PassageKind::Edited,
-        };
-        (a.words_of(&found.a), b.words_of(&found.b), kind)
+        },
     });
-    let mut others: Vec<_> = others.collect();
-    let short = prefer_longer(short, &mut others);
-    let verbatim = verbatim.into_iter().chain(short);
-    let exact = verbatim.map(|passage| {
-        let kind = match passage.is_extended {
+    let (verbatim, others) = resolve_verbatim(a, b, verbatim, others.collect());
+    let exact = verbatim.into_iter().map(|passage| Words {
+        a: passage.a,
+        b: passage.b,
+        kind: match passage.is_extended {
             true => PassageKind::Edited,
             false => PassageKind::Verbatim,
-        };
-        (passage.a, passage.b, kind)
+        },
     });
-    let mut all: Vec<_> = exact.chain(others).collect();
-    all.sort_by_key(|(a, b, _)| (a.start, b.start));
+    let mut all: Vec<Words> = exact.chain(others).collect();
+    all.sort_by_key(|words| (words.a.start, words.b.start));
     let mut passages: Vec<Passage> = all
         .into_iter()
-        .filter_map(|(words_a, words_b, kind)| {
+        .filter_map(|words| {
+            let identical = share(a, b, &words);
+            if is_none(&words, identical) {
+                return None;
+            }
+            let (words_a, words_b) = (words.a, words.b);
+            let is_equal = a.words[words_a.clone()]
+                .iter()
+                .map(|word| word.form)
+                .eq(b.words[words_b.clone()].iter().map(|word| word.form));
             let empty = 0..0;
-            let sides = (words_a.len(), words_b.len());
-            let passage = Passage {
+            Some(Passage {
                 a: a.bytes_of(&words_a),
                 b: b.bytes_of(&words_b),
                 a_chars: empty.clone(),
                 b_chars: empty,
                 words: words_a.len(),
-                identical: match a.fold {
-                    Fold::None => identical(&a.words[words_a], &b.words[words_b]),
-                    fold => {
-                        let [mine, theirs] = compared_words(
-                            &a.text[a.bytes_of(&words_a)],
-                            &b.text[b.bytes_of(&words_b)],
-                            fold,
-                        );
-                        identical(&mine, &theirs)
-                    }
+                identical,
+                kind: match is_equal {
+                    true => PassageKind::Verbatim,
+                    false => words.kind,
                 },
-                kind,
-            };
-            (!is_unlike(&passage, sides)).then_some(passage)
+            })
         })
         .collect();
     let chars_a = char_ranges(a, passages.iter().map(|passage| passage.a.clone()));
@@ -186,43 +194,9 @@ pub(crate) fn finish(
         (passage.a_chars, passage.b_chars) = (a, b);
     }
     passages.retain(|passage| {
-        !is_chance(passage)
-            && passage.a_chars.len() >= minimum_chars
-            && passage.b_chars.len() >= minimum_chars
+        passage.a_chars.len() >= minimum_chars && passage.b_chars.len() >= minimum_chars
     });
     passages
-}
-
-/// How many times as long as a short verbatim passage another one must be to replace it.
-const REPLACES: usize = 2;
-
-/// Resolves overlaps of short verbatim passages, which are returned, with edited and scattered ones
-/// in the first document: the edited one is kept if it is clearly longer, for then the verbatim one
-/// is part of it. Both are in the order of the first document.
-fn prefer_longer(
-    mut short: Vec<VerbatimPassage>,
-    others: &mut Vec<(Range<usize>, Range<usize>, PassageKind)>,
-) -> Vec<VerbatimPassage> {
-    let mut at = 0;
-    let mut replaced = vec![false; others.len()];
-    short.retain(|passage| {
-        while others
-            .get(at)
-            .is_some_and(|other| other.0.end <= passage.a.start)
-        {
-            at += 1;
-        }
-        let overlapping = (at..others.len()).take_while(|&at| others[at].0.start < passage.a.end);
-        let longest = overlapping.clone().map(|at| others[at].0.len()).max();
-        if longest >= Some(REPLACES * passage.a.len()) {
-            return false;
-        }
-        overlapping.for_each(|at| replaced[at] = true);
-        true
-    });
-    let mut replaced = replaced.into_iter();
-    others.retain(|_| !replaced.next().unwrap_or(false));
-    short
 }
 
 /// An edited passage of fewer words than this …
@@ -235,16 +209,27 @@ const SHORT_IDENTICAL: f64 = 0.5;
 /// other: sentences can be alike by a few rare words that are in lists, headings or tables.
 const COMMON: f64 = 1.0 / 3.0;
 
-/// Whether a passage of so many words on both sides has too few of them in common.
-fn is_unlike(passage: &Passage, (a, b): (usize, usize)) -> bool {
-    let common = passage.identical * (a + b) as f64 / 2.0;
-    common < COMMON * a.min(b) as f64
+/// Whether a passage with this share of identical words has too few of them to be one.
+pub(crate) fn is_none(words: &Words, identical: f64) -> bool {
+    let (a, b) = (words.a.len(), words.b.len());
+    let is_unlike = identical * (a + b) as f64 / 2.0 < COMMON * a.min(b) as f64;
+    let is_chance = words.kind == PassageKind::Edited && a < SHORT && identical < SHORT_IDENTICAL;
+    is_unlike || is_chance
 }
 
-fn is_chance(passage: &Passage) -> bool {
-    passage.kind == PassageKind::Edited
-        && passage.words < SHORT
-        && passage.identical < SHORT_IDENTICAL
+/// The share of identical words of a passage.
+pub(crate) fn share(a: &Document<'_>, b: &Document<'_>, words: &Words) -> f64 {
+    match a.fold {
+        Fold::None => identical(&a.words[words.a.clone()], &b.words[words.b.clone()]),
+        fold => {
+            let [mine, theirs] = compared_words(
+                &a.text[a.bytes_of(&words.a)],
+                &b.text[b.bytes_of(&words.b)],
+                fold,
+            );
+            identical(&mine, &theirs)
+        }
+    }
 }
 
 /// Ranges of bytes as ranges of characters, in one pass over the text.

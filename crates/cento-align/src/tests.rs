@@ -234,7 +234,32 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String, String)> {
         };
         (0..bytes / 104).map(block).collect()
     };
+    // Every run overlaps many others.
+    let length = (bytes as f64 / 3.0).sqrt() as usize;
+    let suffixes = |step: usize| -> String {
+        let words = |words: Range<usize>| words.map(|word| format!("v{word} "));
+        let suffix = |at: usize| -> String {
+            let mark = format!("z{} ", at * step);
+            words(at * 31 % length..length).chain([mark]).collect()
+        };
+        (0..length).map(suffix).collect()
+    };
+    let short: String = (0..bytes / 8)
+        .map(|word| format!("v{} ", word % (2 * length)))
+        .collect();
+    // A long stretch that is everywhere, and what follows it somewhere.
+    let marked = |seed: usize| -> String {
+        let stretch =
+            "so we beat on boats against the current borne back ceaselessly into the past ";
+        let marks = bytes / 4 / stretch.len();
+        let mark = |at: usize| format!("{}m{} ", stretch.repeat(4), (at * seed) % marks);
+        (0..marks).map(mark).collect()
+    };
     vec![
+        ("suffixes", suffixes(1), suffixes(2)),
+        ("a text and its suffixes", short.clone(), suffixes(1)),
+        ("suffixes and their text", suffixes(1), short),
+        ("marked stretches", marked(1), marked(7)),
         ("periodic", periodic.clone(), periodic.clone()),
         ("one word", repeated("spam "), repeated("spam ")),
         ("one sentence", sentence.clone(), sentence),
@@ -525,4 +550,313 @@ fn a_passage_is_found_as_a_whole_around_one_place() {
     let sentence = original[70].split(' ').next().unwrap();
     let place = |text: &str| text.find(sentence).unwrap() as u32;
     assert_eq!(near(&a, &b, &[(place(&a), place(&b))]), whole);
+}
+
+const COMMISSIONERS: &str = "Commissioners unanimously recommended replacing mechanical clockwork throughout \
+    northern stations. Experienced keepers increasingly complained about exhausting nightly interruptions and \
+    considerable additional expenditure.";
+const REPRESENTATIVES: &str = "Parliamentary representatives subsequently established independent inspections, \
+    notwithstanding persistent objections. Manufacturers meanwhile demonstrated considerably brighter incandescent \
+    petroleum burners.";
+
+/// The kind of each passage and its words on both sides.
+fn described<'t>(a: &'t str, b: &'t str) -> Vec<(PassageKind, &'t str, &'t str)> {
+    let describe = |passage: Passage| (passage.kind, &a[passage.a], &b[passage.b]);
+    align(a, b).into_iter().map(describe).collect()
+}
+
+#[test]
+fn a_verbatim_run_of_long_words_is_found_behind_another_passage() {
+    let boats = "Peter bought three red boats from the old captain and painted them blue before the summer \
+        visitors came back to the harbour again. His brother laughed at the colour, but the children of the \
+        village liked it, and they named the smallest boat after their teacher. When the storm broke the chains \
+        in October the teacher was the only one that stayed afloat until the very next morning.";
+    let between = "Nobody has written down how the council voted that evening, because the secretary was ill.";
+    let a = format!("{boats}\n{between} {COMMISSIONERS}\n");
+    let b = format!("{boats} {COMMISSIONERS}\n");
+    let verbatim = |text| (PassageKind::Verbatim, text, text);
+    let expected = [verbatim(boats), verbatim(COMMISSIONERS)];
+    assert_eq!(described(&a, &b), expected);
+    assert_eq!(described(&b, &a), expected);
+    // On both sides of another passage, and with a smaller minimum.
+    let (a, b) = (
+        format!("{COMMISSIONERS} {between} {boats}\n"),
+        format!("{COMMISSIONERS} {boats}\n"),
+    );
+    assert_eq!(
+        described(&a, &b),
+        [verbatim(COMMISSIONERS), verbatim(boats)]
+    );
+    let settings = AlignSettings {
+        minimum_chars: 100,
+        ..AlignSettings::default()
+    };
+    assert_eq!(Aligner::new(settings).align_texts(&a, &b).len(), 2);
+}
+
+#[test]
+fn a_verbatim_passage_ends_where_other_text_begins() {
+    let a = format!(
+        "The harbour was built in the year of the great storm by men from the islands. Nobody knows who paid for \
+         it. In summer the boats bring visitors, and in winter they lie upside down on the grass. {COMMISSIONERS} \
+         Everybody agreed. It snowed in March."
+    );
+    let b = format!(
+        "My grandmother kept bees behind the school. She said that a hive can smell an angry person from across a \
+         field. Every autumn we carried jars of honey down to the market. {COMMISSIONERS} Everybody agreed. The \
+         market closed."
+    );
+    let shared = format!("{COMMISSIONERS} Everybody agreed.");
+    let expected = (PassageKind::Verbatim, shared.as_str(), shared.as_str());
+    assert_eq!(described(&a, &b), [expected]);
+    assert_eq!(described(&b, &a), [expected]);
+}
+
+#[test]
+fn two_verbatim_passages_in_another_order_are_not_scattered() {
+    let a = format!(
+        "The harbour was built in the year of the great storm by men from the islands. Nobody knows who paid for \
+         it. {COMMISSIONERS} Everybody agreed. {REPRESENTATIVES} It snowed in March."
+    );
+    let b = format!(
+        "My grandmother kept bees behind the school. She said that a hive can smell an angry person from across a \
+         field. {REPRESENTATIVES} Later that year the river froze, and skaters raced between the two bridges while \
+         the mayor watched from a sledge pulled by a goat. The band played until its valves froze. Children sold \
+         chestnuts. Nobody wanted to go home before the lanterns were out. The bakery stayed open all night and \
+         gave away its last loaves. {COMMISSIONERS} Everybody agreed. The market closed."
+    );
+    let shared = format!("{COMMISSIONERS} Everybody agreed.");
+    let verbatim = |text| (PassageKind::Verbatim, text, text);
+    let first = verbatim(shared.as_str());
+    assert_eq!(described(&a, &b), [first, verbatim(REPRESENTATIVES)]);
+    assert_eq!(described(&b, &a), [verbatim(REPRESENTATIVES), first]);
+}
+
+#[test]
+fn a_run_between_unrelated_sentences_is_verbatim_whatever_its_number_of_words() {
+    for count in 12..=80 {
+        for seed in 0..4 {
+            let words = prose(seed + 900, 20)
+                .join(" ")
+                .replace('.', "")
+                .to_lowercase();
+            let words: Vec<&str> = words.split(' ').take(count).collect();
+            let run = format!("X{}.", words.join(" "));
+            let around = |seed| {
+                let (before, after) = (prose(seed, 10).join(" "), prose(seed + 1, 10).join(" "));
+                format!("{before} {run} {after}")
+            };
+            let (a, b) = (around(10 * seed + 500), around(10 * seed + 700));
+            let expected = match run.len() {
+                160.. => vec![(PassageKind::Verbatim, run.as_str(), run.as_str())],
+                _ => Vec::new(),
+            };
+            let found = described(&a, &b);
+            // What is shorter may be part of a longer edited passage.
+            if !expected.is_empty() {
+                assert_eq!(found, expected, "{count} words");
+            }
+            assert!(
+                found
+                    .iter()
+                    .all(|(kind, one, other)| { one != other || *kind == PassageKind::Verbatim })
+            );
+        }
+    }
+}
+
+#[test]
+fn the_longer_of_two_overlapping_runs_has_what_both_have() {
+    let words = |seed| prose(seed, 6).join(" ").replace('.', "").to_lowercase();
+    let (one, both, other) = (words(300), words(301), words(302));
+    let (long, short) = (format!("{one} {both} {one}"), other);
+    // The short run begins with the last words of the long one.
+    let last = both.split(' ').take(9).collect::<Vec<_>>().join(" ");
+    let long = format!("{long} {last}");
+    let filler = |seed| prose(seed, 5).join(" ");
+    let a = format!("{} {long} {short} {}", filler(303), filler(304));
+    let b = format!(
+        "{} {last} {short} {} {long} {}",
+        filler(305),
+        filler(306),
+        filler(307)
+    );
+    let expected = [
+        (PassageKind::Verbatim, long.as_str(), long.as_str()),
+        (PassageKind::Verbatim, short.as_str(), short.as_str()),
+    ];
+    assert_eq!(described(&a, &b), expected);
+}
+
+#[test]
+fn edited_sentences_around_a_verbatim_run_are_one_edited_passage_with_it() {
+    let original = prose(310, 4);
+    let around = |text: String, seed| {
+        let (before, after) = (prose(seed, 6).join(" "), prose(seed + 1, 6).join(" "));
+        format!("{before} {text} {after}")
+    };
+    let whole = |before: &str, after: &str| format!("{before} {COMMISSIONERS} {after}");
+    let one = whole(&original[..2].join(" "), &original[2..].join(" "));
+    let other = whole(&edited(&original[..2]), &edited(&original[2..]));
+    let (a, b) = (around(one.clone(), 320), around(other.clone(), 330));
+    let expected = (PassageKind::Edited, one.as_str(), other.as_str());
+    assert_eq!(described(&a, &b), [expected]);
+}
+
+/// Two texts of a vocabulary: shared stretches of words in any order, perhaps several times, and
+/// other words around them.
+fn texts_with_shared_runs(seed: u64, vocabulary: u64) -> (String, String) {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let words = |length: u64, next: &mut dyn FnMut(u64) -> u64| -> Vec<String> {
+        let word = |_| {
+            format!(
+                "{:x}",
+                next(vocabulary).wrapping_mul(0x9e37_79b9) % 0xfff_fffb
+            )
+        };
+        (0..length).map(word).collect()
+    };
+    let shared: Vec<Vec<String>> = (0..4)
+        .map(|_| {
+            let length = 8 + next(40);
+            words(length, &mut next)
+        })
+        .collect();
+    let mut text = || {
+        let mut all = Vec::new();
+        for _ in 0..1 + next(5) {
+            let filler = match next(3) {
+                0 => next(12),
+                _ => next(150),
+            };
+            all.extend(words(filler, &mut next));
+            all.extend_from_slice(&shared[next(4) as usize]);
+        }
+        let filler = next(60);
+        all.extend(words(filler, &mut next));
+        for word in &mut all {
+            if next(12) == 0 {
+                word.push('.');
+            }
+        }
+        all.join(" ")
+    };
+    (text(), text())
+}
+
+/// All runs of at least 6 words that cannot be extended, by comparing all pairs of words.
+fn maximal_runs(a: &Document<'_>, b: &Document<'_>) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut runs = Vec::new();
+    let equal = |i: usize, j: usize| {
+        let (one, other) = (a.words.get(i), b.words.get(j));
+        one.is_some() && one.map(|word| word.form) == other.map(|word| word.form)
+    };
+    for i in 0..a.words.len() {
+        for j in 0..b.words.len() {
+            if i > 0 && j > 0 && equal(i - 1, j - 1) {
+                continue;
+            }
+            let length = (0..).take_while(|&at| equal(i + at, j + at)).count();
+            if length >= 6 {
+                runs.push((i..i + length, j..j + length));
+            }
+        }
+    }
+    runs
+}
+
+fn contains<T: Ord>(whole: &Range<T>, part: &Range<T>) -> bool {
+    whole.start <= part.start && part.end <= whole.end
+}
+
+fn check_runs(seed: u64, vocabulary: u64) -> usize {
+    const CHARS: usize = 80;
+    let (text_a, text_b) = texts_with_shared_runs(seed, vocabulary);
+    let (a, b) = (Document::new(&text_a), Document::new(&text_b));
+    let settings = AlignSettings {
+        minimum_chars: CHARS,
+        ..AlignSettings::default()
+    };
+    let passages = Aligner::new(settings).align(&a, &b);
+    let runs = maximal_runs(&a, &b);
+    let form = |word: &crate::document::TextWord| word.form;
+    let forms = |document: &Document<'_>, words: &Range<usize>| -> Vec<u64> {
+        document.words[words.clone()].iter().map(form).collect()
+    };
+    let mut checked = 0;
+    for (words_a, words_b) in &runs {
+        let (bytes_a, bytes_b) = (a.bytes_of(words_a), b.bytes_of(words_b));
+        let grams = b
+            .words
+            .windows(6)
+            .map(|gram| gram.iter().map(form).collect());
+        let grams: Vec<Vec<u64>> = grams.collect();
+        let is_rare = forms(&a, words_a)
+            .windows(6)
+            .any(|gram| grams.iter().filter(|other| *other == gram).count() <= 8);
+        // What it has in common with a longer run may be reported as part of that one.
+        let is_alone = runs
+            .iter()
+            .all(|(other, _)| !overlaps(other, words_a) || contains(words_a, other));
+        let is_long = words_a.len() >= 12 && bytes_a.len().min(bytes_b.len()) >= CHARS;
+        if !(is_long && is_rare && is_alone) {
+            continue;
+        }
+        checked += 1;
+        let places = runs.iter().filter(|other| other.0 == *words_a);
+        let places: Vec<Range<usize>> = places.map(|other| b.bytes_of(&other.1)).collect();
+        let covering = passages.iter().find(|passage| {
+            contains(&passage.a, &bytes_a) && places.iter().any(|place| contains(&passage.b, place))
+        });
+        let covering = covering.unwrap_or_else(|| {
+            panic!(
+                "{seed}: {words_a:?} {words_b:?} {:?} {passages:#?}\n{runs:?}",
+                &text_a[bytes_a.clone()]
+            )
+        });
+        // Nothing else that is shared is near it.
+        let around = words_a.start.saturating_sub(100)..words_a.end + 100;
+        let is_apart = runs
+            .iter()
+            .all(|(other, _)| !overlaps(other, &around) || contains(words_a, other));
+        if is_apart && (vocabulary > 1000 || covering.kind == PassageKind::Verbatim) {
+            assert_eq!(
+                (covering.kind, &covering.a),
+                (PassageKind::Verbatim, &bytes_a),
+                "{seed}: {passages:#?}"
+            );
+            assert!(places.contains(&covering.b));
+        }
+    }
+    for passage in &passages {
+        let words =
+            |text: &str| -> Vec<u64> { Document::new(text).words.iter().map(form).collect() };
+        let is_equal = words(&text_a[passage.a.clone()]) == words(&text_b[passage.b.clone()]);
+        assert!(
+            !is_equal || passage.kind == PassageKind::Verbatim,
+            "{seed}: {passage:?}"
+        );
+    }
+    for pair in passages.windows(2) {
+        assert!(pair[0].a.end <= pair[1].a.start, "{seed}: {passages:#?}");
+    }
+    checked
+}
+
+#[test]
+fn every_long_run_that_overlaps_no_longer_one_is_part_of_a_passage() {
+    let seeds = match std::env::var_os("CENTO_LONG_TESTS") {
+        Some(_) => 5000,
+        None => 150,
+    };
+    for vocabulary in [3, 12, 100, 100_000] {
+        let checked: usize = (0..seeds).map(|seed| check_runs(seed, vocabulary)).sum();
+        assert!(checked >= 20, "{vocabulary}: {checked}");
+    }
 }
