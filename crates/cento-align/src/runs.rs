@@ -116,10 +116,13 @@ fn maximal_runs(a: &Document<'_>, b: &Document<'_>, work: &mut u64) -> Vec<WordR
         }
         if let Some(run) = longest {
             found.push(run);
-            last = (run.b.wrapping_sub(run.a), run.a + run.length);
-            ends.insert(last.0, last.1);
+            after = after.max(run.a + run.length);
+            // One that may begin earlier is found again by a gram that is not frequent.
+            if run.a > floor || floor == 0 {
+                last = (run.b.wrapping_sub(run.a), run.a + run.length);
+                ends.insert(last.0, last.1);
+            }
             floor = run.a;
-            after = after.max(last.1);
         }
     }
     found
