@@ -17,9 +17,9 @@
 //! summarised; the three kinds have different evidence, so each is found by its own step:
 //!
 //! 1. **Verbatim.** Runs of consecutive words that are equal on both sides and long enough in
-//!    characters ([`AlignSettings::minimum_chars`]) or in words, joined over small edits. Their ends
-//!    are exact to the word. One of fewer than 44 words may turn out to be part of a longer edited
-//!    passage, or of a summary.
+//!    characters ([`AlignSettings::minimum_chars`]) or in words, joined over small edits. Their
+//!    ends are exact to the word. One of fewer than 44 words may turn out to be part of a longer
+//!    edited passage, or of a summary.
 //! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
 //!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
 //!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
@@ -36,9 +36,9 @@
 //!
 //! Take a run of words that both texts have and that cannot be extended, of at least
 //! [`AlignSettings::long_verbatim_words`] words and [`AlignSettings::minimum_chars`] characters on
-//! both sides. A passage covers it; and if no other passage has any of its words, and no equal words
-//! are a small edit away, then the passage is verbatim and has exactly its range. There are two
-//! exceptions:
+//! both sides. A passage covers it; and if no other passage has any of its words, and no equal
+//! words are a small edit away, then the passage is verbatim and has exactly its range. There are
+//! two exceptions:
 //!
 //! - Of two runs that overlap in the first text, the longer one has the words that both have. What
 //!   is left of the other counts as a run of its own.

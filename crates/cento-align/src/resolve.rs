@@ -24,8 +24,8 @@ const LEAST_REST: usize = 8;
 /// is outside of them.
 const SUMMARISED: f64 = 0.25;
 
-/// Resolves overlaps of verbatim passages with edited and scattered ones in the first document. Both
-/// are in its order and do not overlap among themselves.
+/// Resolves overlaps of verbatim passages with edited and scattered ones in the first document.
+/// Both are in its order and do not overlap among themselves.
 ///
 /// A verbatim passage is dropped only if it is short and the other one, perhaps widened by it, has
 /// all of it on both sides, and more that is alike. Otherwise the other one is dropped, or cut if

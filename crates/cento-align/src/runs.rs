@@ -8,8 +8,8 @@
 //!
 //! A run is found by any of its *grams*, sequences of [`GRAM`] words. A gram that the second
 //! document has at more than [`MOST_PLACES`] places is *frequent*: only the first places are tried,
-//! and only where no other gram has found a run. A run that has a gram which is not frequent is thus
-//! found as a whole, at every place that it has in the second document.
+//! and only where no other gram has found a run. A run that has a gram which is not frequent is
+//! thus found as a whole, at every place that it has in the second document.
 
 use std::collections::{BTreeMap, HashMap};
 

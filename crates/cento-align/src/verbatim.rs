@@ -32,8 +32,8 @@ const EXACT: f64 = 0.97;
 const LEAST_SHARE: f64 = 0.5;
 
 /// A run of this many words is copied text by itself. What has only shorter ones may be part of an
-/// edited passage or of a summary. Summaries quote whole sentences of 40 words; the limit was chosen
-/// on all PAN pairs, where 44 to 48 are the same.
+/// edited passage or of a summary. Summaries quote whole sentences of 40 words; the limit was
+/// chosen on all PAN pairs, where 44 to 48 are the same.
 const DECISIVE: usize = 44;
 
 /// The passages that have a run which is long enough, in order and without overlaps on the side of

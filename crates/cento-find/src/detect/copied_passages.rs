@@ -99,7 +99,8 @@ table_row! {
         pub of_original: f64,
         /// The number of passages that the two share.
         pub passages: u32,
-        /// The words of the original in all of them, each counted once: a page may repeat a passage.
+        /// The words of the original in all of them, each counted once: a page may repeat a
+        /// passage.
         pub reused_words: u32,
         /// Where the passage begins in the text of the page, in bytes.
         pub begin: Option<u32>,

@@ -384,8 +384,8 @@ pub(super) fn foreign_fraction(page: &QuiltRow, params: &QuiltsParams) -> f64 {
 }
 
 fn strongest(findings: &Findings, params: &QuiltsParams, most: usize) -> Result<Vec<QuiltRow>> {
-    // The smaller of two shares: of grams on foreign pages, and of grams that other pages had first.
-    // A page that had its text before all others ranks low, however many pages have it now.
+    // The smaller of two shares: of grams on foreign pages, and of grams that other pages had
+    // first. A page that had its text before all others ranks low, however many pages have it now.
     let key = |page: &QuiltRow| {
         let fraction = foreign_fraction(page, params);
         (fraction.min(1.0 - page.originality), page.sources)
