@@ -25,6 +25,14 @@ HERE = Path(__file__).resolve().parent
 CUT = "…"
 
 
+def position(line: str, output: list[str], begin: int) -> int:
+    """Where the output has a line, or one that differs in its numbers only."""
+    if line in output[begin:]:
+        return output.index(line, begin)
+    words = re.sub(r"[0-9,]+", "0", line)
+    return next(at for at in range(begin, len(output)) if re.sub(r"[0-9,]+", "0", output[at]) == words)
+
+
 def shorten(output: list[str], shown: list[str], command: str) -> list[str]:
     """Cuts the output in the same places as the lines that the guide shows now."""
     if CUT not in shown:
@@ -43,8 +51,8 @@ def shorten(output: list[str], shown: list[str], command: str) -> list[str]:
             continue
         if number > 0:
             try:
-                at = output.index(segment[0], at)
-            except ValueError:
+                at = position(segment[0], output, at)
+            except StopIteration:
                 raise SystemExit(f"`{command}` does not print this line any more: {segment[0]}") from None
         result += output[at : at + len(segment)]
         at += len(segment)

@@ -398,13 +398,15 @@ fn summary(
     text.push_str(&lines.render());
     text.push_str(&largest(findings, arguments.top.rows(), counts.quilts)?);
     if counts.quilts == 0 {
-        text.push_str(match counts.patchy {
+        let advice = match counts.patchy {
             0 if counts.patch_grams == 0 => {
-                "No gram is on more than one page and on at most -m pages.\n"
+                format!("No gram is on 2 to {} pages.", number(arguments.m.into()))
             }
-            0 => "No page has a large enough share of patch grams: try a lower --theta.\n",
-            _ => "No patchy page needs enough sources: try a lower -c or a wider --foreign.\n",
-        });
+            0 => "No page has a large enough share of patch grams: try a lower --theta.".to_owned(),
+            _ => "No patchy page needs enough sources: try a lower -c or a wider --foreign."
+                .to_owned(),
+        };
+        text.push_str(&format!("{advice}\n"));
     }
     text.push_str(&corpus.findings_line(findings));
     Ok(text)

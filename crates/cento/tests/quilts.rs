@@ -119,5 +119,5 @@ fn invalid_parameters_are_refused_with_a_hint() {
         empty.contains("0 of 1 page is quilted (k=5, m=50, c=4, theta=0.5)"),
         "{empty}"
     );
-    assert!(empty.contains("No gram is on 2 to M pages"), "{empty}");
+    assert!(empty.contains("No gram is on 2 to 50 pages."), "{empty}");
 }
