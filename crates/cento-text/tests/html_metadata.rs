@@ -292,6 +292,58 @@ fn the_date_of_a_comment_is_not_the_page_s() {
 }
 
 #[test]
+fn a_date_beside_the_article_with_the_heading_is_not_the_page_s() {
+    let article = "<article><h1>Own</h1><p>text</article>";
+    let dated = "<article><h1>Own</h1><time itemprop=datePublished datetime=2020></time></article>";
+    let beside = [
+        "<div class=cards><a href=/o>Other</a><time itemprop=datePublished datetime=2003></time></div>",
+        "<div class=top-stories><time itemprop=datePublished datetime=2003></time></div>",
+    ];
+    for beside in beside {
+        assert_undated(&[
+            &format!("<main>{article}</main>{beside}"),
+            &format!("{beside}{article}"),
+        ]);
+        assert_dated_2020(&[&format!("<main>{dated}</main>{beside}")]);
+    }
+    assert_undated(&[
+        "<article><h1>Own</h1><div id=discussion><time pubdate datetime=2003></div></article>",
+    ]);
+    // Without a heading in the article, the date may be that of the page.
+    assert_dated_2020(&[
+        "<h1>Own</h1><time itemprop=datePublished datetime=2020></time><article>text</article>",
+    ]);
+}
+
+#[test]
+fn a_name_about_the_layout_does_not_hide_the_date() {
+    let article =
+        "<article class=post><h1>Own</h1><time itemprop=datePublished datetime=2020></article>";
+    let item = "<article class='post sidebar-right' itemscope itemtype=https://schema.org/BlogPosting>\
+        <h1>Own</h1><time itemprop=datePublished datetime=2020></time></article>";
+    assert_dated_2020(&[
+        &format!("<div class='site-content post-navigation-below'>{article}</div>"),
+        &format!("<div class=right-sidebar>{article}</div>"),
+        item,
+        &article.replace("class=post", "class='post left-sidebar'"),
+        "<div class=post><h3>Own</h3><div class=post-footer><time itemprop=datePublished datetime=2020></div></div>",
+        "<article><h1>Own</h1><abbr itemprop=datePublished title=2020>then</abbr></article>",
+    ]);
+    // What follows the first heading keeps its name.
+    assert_undated(&[
+        "<h1>Own</h1><div class=sidebar><h1>News</h1><time pubdate datetime=2003></div>",
+    ]);
+    assert_undated(&["<aside><h1>News</h1><time pubdate datetime=2003></time></aside>"]);
+}
+
+#[test]
+fn the_type_of_a_script_may_have_parameters() {
+    let script = r#"<script type="application/ld+json; charset=utf-8">
+        {"@type":"NewsArticle","datePublished":"2020"}</script>"#;
+    assert_dated_2020(&[script]);
+}
+
+#[test]
 fn the_date_of_a_neighbour_in_the_navigation_is_not_the_page_s() {
     assert_undated(&[
         "<nav class=post-navigation><a href=/x><time itemprop=datePublished datetime=2003></a></nav>",

@@ -200,6 +200,8 @@ struct Entity {
     group: u32,
     names: Vec<String>,
     is_addressed: bool,
+    /// Whether it is a date outside of any thing.
+    is_loose: bool,
     date: Option<String>,
     body: Option<String>,
 }
@@ -238,9 +240,20 @@ impl Entities {
             group,
             names: thing.names,
             is_addressed: thing.is_addressed,
+            is_loose: false,
             date: thing.date.filter(|_| thing.types.is_dated()),
             body,
         });
+    }
+
+    /// Adds a date outside of any thing. If an article has the page's main heading, the date is not
+    /// that of the article.
+    pub(super) fn push_loose(&mut self, thing: Thing, group: u32) {
+        let known = self.entities.len();
+        self.push(thing, group, false);
+        for entity in self.entities.iter_mut().skip(known) {
+            entity.is_loose = true;
+        }
     }
 
     /// The numbers of the groups that name the page by one of its addresses, sorted.
@@ -305,6 +318,7 @@ impl Entities {
         let elsewhere = self.elsewhere(addresses);
         let candidates = self.candidates(addresses.all(), |entity| {
             (entity.types.article || entity.date.is_some())
+                && !(entity.is_loose && self.headed.is_some())
                 && elsewhere.binary_search(&entity.group).is_err()
         })?;
         let articles = candidates.iter().filter(|entity| entity.types.article);

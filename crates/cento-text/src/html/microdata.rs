@@ -9,7 +9,7 @@
 //! in an article inside of another one, such as a comment.
 
 use super::entities::{Entities, EntityTypes, Thing};
-use super::part::{OpenElement, is_of_another};
+use super::part::{OpenElement, is_of_another, is_part};
 use super::tag::Tag;
 use super::token::Attributes;
 
@@ -50,8 +50,8 @@ pub(super) struct MicrodataDates {
 #[derive(Debug, Default)]
 pub(super) struct Microdata {
     scopes: Vec<Scope>,
-    /// The outermost open element that is about something else.
-    part: Option<OpenElement>,
+    /// The outermost open element that is about something else, and whether only its name says so.
+    part: Option<(OpenElement, bool)>,
     /// The number of open `<article>` elements.
     articles: u32,
     heading: MainHeading,
@@ -75,9 +75,11 @@ impl Microdata {
         }
         let is_nested = tag == Tag::Article && self.articles > 0;
         self.articles += u32::from(tag == Tag::Article);
-        if let Some(part) = &mut self.part {
-            // What has the main content is no part, whatever its name.
-            if part.ends_before(tag, depth) || tag == Tag::Main {
+        if let Some((part, is_named)) = &mut self.part {
+            // What has the main content or the first heading is no part, whatever its name: a name
+            // may be about the layout.
+            let is_first = tag == Tag::H1 && self.heading == MainHeading::None;
+            if part.ends_before(tag, depth) || tag == Tag::Main || (is_first && *is_named) {
                 self.part = None;
             } else {
                 return;
@@ -88,7 +90,8 @@ impl Microdata {
         let is_main = property.is_some_and(|names| has_any(names, &MAIN));
         if (is_nested && !is_main) || is_of_another(tag, attributes, self.in_article()) {
             if !tag.is_void() {
-                self.part = Some(OpenElement::new(tag, depth));
+                let is_named = !is_nested && !is_part(tag);
+                self.part = Some((OpenElement::new(tag, depth), is_named));
             }
             return;
         }
@@ -98,9 +101,13 @@ impl Microdata {
         let is_item = attributes.get("itemscope").is_some();
         if let Some(names) = property {
             if !is_item && has_any(names, &["datePublished"]) {
-                let date = attributes
-                    .get("datetime")
-                    .or_else(|| attributes.get("content"));
+                // `title` is where hCalendar has the date, and so have older blogs.
+                let places = ["datetime", "content", "title"];
+                let places = match tag {
+                    Tag::Abbr => &places[..],
+                    _ => &places[..2],
+                };
+                let date = places.iter().find_map(|name| attributes.get(name));
                 if let Some(date) = date {
                     self.offer_date(
                         &date,
@@ -135,7 +142,7 @@ impl Microdata {
         if tag == Tag::Article {
             self.articles = self.articles.saturating_sub(1);
         }
-        if let Some(part) = &mut self.part
+        if let Some((part, _)) = &mut self.part
             && part.ends_at(tag, depth)
         {
             self.part = None;
@@ -268,12 +275,12 @@ impl Microdata {
         if let Some(scope) = self.scopes.last_mut() {
             return thing(scope).offer_date(date);
         }
-        // Without any item, the date is the page's.
+        // Without any item, the date is the page's, unless an article is the page.
         let mut thing = Thing::of(EntityTypes::PAGE);
         thing.offer_date(date);
         let group = self.dates.microdata.group();
         if thing.date.is_some() {
-            entities(&mut self.dates).push(thing, group, false);
+            entities(&mut self.dates).push_loose(thing, group);
         }
     }
 }

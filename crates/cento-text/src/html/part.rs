@@ -62,12 +62,17 @@ fn ends_at_next(tag: Tag) -> bool {
     )
 }
 
+/// Whether an element is about something other than the page by its tag.
+pub(super) fn is_part(tag: Tag) -> bool {
+    matches!(tag, Tag::Aside | Tag::Nav | Tag::Blockquote | Tag::Footer)
+}
+
 /// Whether an element is about something other than the page. `in_article` says whether it is in an
 /// article, which may have a footer of its own.
 pub(super) fn is_of_another(tag: Tag, attributes: Attributes<'_>, in_article: bool) -> bool {
     match tag {
-        Tag::Aside | Tag::Nav | Tag::Blockquote => return true,
-        Tag::Footer if !in_article => return true,
+        Tag::Footer if in_article => {}
+        _ if is_part(tag) => return true,
         // The names of the whole page say what it has: `comments-open`, `right-sidebar`.
         Tag::Html | Tag::Body | Tag::Main => return false,
         _ if attributes.is_empty() || !(is_container(tag) || tag == Tag::Time) => return false,
@@ -87,6 +92,7 @@ fn is_name_of_another(names: &str, in_article: bool) -> bool {
         };
         // What an element has, or what an article is about: `has-comments`, `category-comments`.
         let is_state = || words().any(|word| is_any(word, STATES));
+        let in_article = in_article || words().any(|word| is_any(word, OWNERS));
         words().any(|word| is_word_of_another(word, in_article)) && !is_state()
     })
 }
@@ -113,34 +119,47 @@ fn is_word_of_another(word: &str, in_article: bool) -> bool {
         || (!in_article && is_footer())
 }
 
+/// The words of a footer that is not that of the page: `post-footer`.
+const OWNERS: &[&str] = &["article", "entry", "post", "story"];
+
 const WORDS: &[&str] = &[
+    "also",
     "blockquote",
+    "carousel",
     "complementary",
     "correlati",
+    "discussion",
     "disqus",
+    "guestbook",
     "latest",
     "meistgelesen",
     "nav",
     "navbar",
     "navi",
+    "next",
     "outbrain",
     "pager",
     "pagination",
     "popular",
+    "previous",
     "promo",
     "quote",
     "quoted",
     "reactie",
     "reacties",
+    "reactions",
     "recent",
     "recirc",
     "relacionados",
     "replies",
     "reply",
     "respond",
+    "responses",
     "similar",
     "sponsored",
+    "stories",
     "taboola",
+    "ticker",
     "trending",
     "tweet",
     "verwandte",
@@ -207,6 +226,7 @@ mod tests {
         ] {
             assert!(!is_name_of_another(names, false), "{names}");
         }
-        assert!(!is_name_of_another("entry-footer", true));
+        assert!(!is_name_of_another("site-footer", true));
+        assert!(!is_name_of_another("entry-footer", false));
     }
 }

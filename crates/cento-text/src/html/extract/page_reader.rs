@@ -386,7 +386,8 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             Tag::Script => {
                 let is_json = attributes
                     .get("type")
-                    .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
+                    .and_then(|kind| Some(kind.split(';').next()?.trim().to_owned()))
+                    .is_some_and(|kind| kind.eq_ignore_ascii_case("application/ld+json"));
                 self.raw = if is_json { Raw::JsonLd } else { Raw::Dropped };
             }
             Tag::Title => {
