@@ -107,7 +107,7 @@ def sampled(command):
 def packed_bytes(corpus, tables, column="%"):
     """The unpacked bytes of the compressed columns of a corpus."""
     query = "select sum(total_uncompressed_size)::bigint from parquet_metadata(?) where compression = 'ZSTD' and path_in_schema like ?"
-    return sum(duckdb.execute(query, [f"{corpus}/{table}/*.parquet", column]).fetchone()[0] or 0 for table in tables)
+    return sum(duckdb.execute(query, [f"{corpus}/{table}/*.parquet", column]).fetchall()[0][0] or 0 for table in tables)
 
 
 def size_of(corpus, name):
