@@ -23,6 +23,13 @@ pub(crate) enum DateSource {
     Vague,
 }
 
+impl DateSource {
+    /// Whether it comes before what is stated in the body of the page.
+    fn is_reliable(self) -> bool {
+        self <= DateSource::Microdata
+    }
+}
+
 /// The publication dates that a page states, of which its address may decide.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PublicationDates {
@@ -41,8 +48,7 @@ impl PublicationDates {
     pub(crate) fn of(&self, addresses: &PageAddresses<'_>) -> Option<&str> {
         let stated = |is_reliable: bool| {
             let stated = self.stated.as_ref();
-            let stated =
-                stated.filter(|(source, _)| (*source <= DateSource::Microdata) == is_reliable);
+            let stated = stated.filter(|(source, _)| source.is_reliable() == is_reliable);
             stated.map(|(_, date)| date.as_str())
         };
         stated(true)
@@ -208,6 +214,12 @@ impl Metadata {
             }
         });
         reader.finish();
+    }
+
+    /// Whether no other source can be better than the date that was found.
+    pub(crate) fn has_reliable_date(&self) -> bool {
+        let source = self.published.as_ref().map(|(source, _)| *source);
+        source.is_some_and(DateSource::is_reliable)
     }
 
     fn offer_date(&mut self, source: DateSource, value: &str) {

@@ -19,9 +19,10 @@ pub(super) struct PageReader<'a, F> {
     metadata: Metadata,
     /// The subtree being dropped, if any.
     dropped: DroppedSubtree,
-    /// Whether `datePublished` or `pubdate` occurs on the page, so that any element may state it. A
-    /// search of the page is far cheaper than inspecting the attributes of every tag. `PUBDATE`,
-    /// which hardly any page has, is not worth another search.
+    /// Whether `itemprop` and `datePublished`, or `pubdate`, occur on the page, so that any element
+    /// may state the date, and nothing more reliable has. A search of the page is far cheaper than
+    /// inspecting the attributes of every tag. `PUBDATE`, which hardly any page has, is not worth
+    /// another search.
     states_date: bool,
     microdata: Microdata,
     /// How to handle the text of the current element whose content is not markup.
@@ -166,14 +167,13 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         html: &str,
         should_continue: &'a mut dyn FnMut() -> bool,
     ) -> Self {
+        let has = |name: &str| memchr::memmem::find(html.as_bytes(), name.as_bytes()).is_some();
         PageReader {
             writer,
             links,
             metadata: Metadata::default(),
             dropped: DroppedSubtree::default(),
-            states_date: ["datePublished", "pubdate"]
-                .iter()
-                .any(|name| memchr::memmem::find(html.as_bytes(), name.as_bytes()).is_some()),
+            states_date: (has("datePublished") && has("itemprop")) || has("pubdate"),
             microdata: Microdata::default(),
             raw: Raw::Dropped,
             preformatted: false,
@@ -382,6 +382,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             Tag::Pre | Tag::Listing => self.preformatted = true,
             Tag::Html | Tag::Base | Tag::Link | Tag::Meta => {
                 self.metadata.start_tag(tag, attributes);
+                self.states_date &= !self.metadata.has_reliable_date();
             }
             Tag::Script => {
                 let is_json = attributes
