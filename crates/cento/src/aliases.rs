@@ -56,6 +56,8 @@ fn described(option: Arg, text: impl Into<String>) -> Arg {
 /// Describes `dedup`. Options that say how duplicates are used otherwise are not listed.
 pub(crate) fn dedup(command: Command) -> Command {
     command
+        // Otherwise it names the option that an alias stands for, which `--output` requires.
+        .override_usage("cento dedup [OPTIONS] --output <PATH> <CORPUS>...")
         .mut_arg("filter", |option| {
             let text = "Write only these of the inputs, if CORPUS is a corpus";
             described(option, text)
