@@ -18,6 +18,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use cento_file::{Checksum, Output, Seal, check_seal, is_in_private_folder, seal};
 use cento_flow::{
@@ -37,7 +38,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 10;
+const REVISION: u32 = 11;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
@@ -227,6 +228,14 @@ impl Findings {
             let detail = "it is missing, corrupted, or of another version of cento";
             Error::corrupted(&path.join(RUN), detail)
         })
+    }
+
+    /// Makes these the newest findings of the analysis, which reports and the site show: they are
+    /// those that the user asked for last, even if they were cached. A folder that cannot be
+    /// written to stays as it is.
+    pub fn mark_used(&self) {
+        let file = fs::File::options().append(true).open(self.path.join(RUN));
+        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
     }
 
     /// Verifies the checksums of all tables.

@@ -88,6 +88,7 @@ impl AnalysisArguments {
         let findings = analysis(&workplace);
         drop(meter);
         let findings = findings?;
+        findings.mark_used();
         if self.explain {
             say_always(findings.record.report.to_string().trim_end());
         }

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use cento_find::Findings;
-use cento_find::detect::{GramsParams, GramsSummary, PLACES_TABLE, grams};
-use cento_report::format::{counted, percent};
+use cento_find::detect::{GramsParams, GramsSummary, PLACES_TABLE, grams, most_items};
+use cento_report::format::{counted, percent, plural};
 use cento_scan::select::first;
 
 use crate::command_error::CommandError;
@@ -55,14 +55,17 @@ fn contamination_summary(
     let counts: GramsSummary = findings.summary()?;
     let searched = counts.items.saturating_sub(counts.short + counts.common);
     let mut text = format!(
-        "{} of {}: at least {} found on one page\n",
+        "{} of {}: at least {} of {} runs of {} words on one page\n",
         number(counts.listed),
         counted(searched, "item", "items"),
         match params.min_share {
-            0.5 => "half of the item".to_owned(),
-            share => format!("{} of the item", percent(share)),
-        }
+            0.5 => "half".to_owned(),
+            share => percent(share),
+        },
+        plural(counts.listed, "its", "their"),
+        params.k,
     );
+    let most = number(most_items(counts.items));
     let mut lines = Lines::default();
     lines.add_with(
         "items",
@@ -79,7 +82,10 @@ fn contamination_summary(
         lines.add_with("too short", number(counts.short), remark);
     }
     if counts.common > 0 {
-        let remark = "ignored: all runs are in more than 64 items";
+        let remark = format!(
+            "ignored: apart from runs in more than {most} items, they have fewer than {} runs",
+            params.k
+        );
         lines.add_with("too common", number(counts.common), remark);
     }
     text.push_str(&lines.render());
@@ -112,8 +118,10 @@ fn contamination_summary(
     }
     if counts.crowded > 0 {
         text.push_str(&format!(
-            "{} distinct runs of words are each in more than 64 items and were ignored.\n",
-            number(counts.crowded)
+            "{} of words {} in more than {most} items and {} ignored: shares are of the other runs.\n",
+            counted(counts.crowded, "distinct run", "distinct runs"),
+            plural(counts.crowded, "is", "are each"),
+            plural(counts.crowded, "was", "were"),
         ));
     }
     text.push_str(&corpus.findings_line(findings));

@@ -54,8 +54,8 @@ prefixes. In pairs:
   kind      how the two agree: bytes (identical payload), revisit (a record that refers to it),
             text, near
   repeats   the closest agreement of the page with any earlier page
-  cause     recapture (URL of the kept page), url-alias (its host), server-alias (two names of one
-            server), replica
+  cause     recapture (URL of the kept page), url-alias (its host), server-alias (another host with
+            the same pages at the same paths, and the same address or domain), replica
   earlier   page, of, same or unknown: by publication date, else by fetch date; unknown if one page
             was published before the other was fetched
   rejected  why the page has no text: revisits and rejected pages that repeat a payload
@@ -515,7 +515,7 @@ fn summary(
         lines.add_with(
             "server aliases",
             number(counts.server_alias),
-            "two names of one server",
+            "hosts with the same paths, and one address or domain",
         );
         lines.add_with("replicas", number(counts.replica), "elsewhere");
         text.push_str("by cause:\n");

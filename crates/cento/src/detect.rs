@@ -76,7 +76,7 @@ are, and is otherwise counted separately.
 With --fuzzy, a word of a label is found in a chunk if it occurs there in the same run of 4 words;
 the share is that of the label's words. A part of a label counts too, if at least 80% of the chunk's
 words, and at least 6, are the label's. Runs in more than 64 labels are ignored on both sides. With
---grams, runs in more than 64 different items are ignored in the same way.
+--grams, runs in more than a tenth of the items (8 to 64 items) are ignored in the same way.
 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1

@@ -251,15 +251,22 @@ fn why_none(summary: &OverlapSummary, params: &OverlapParams, one: &str, many: &
     } else {
         summary.servers
     };
+    // Pages with the same text count as one.
+    let is_copied = params.unit == Unit::Pages && summary.copies > 0;
+    let many = match is_copied {
+        true => "pages with different texts",
+        false => many,
+    };
     let why = match &summary.largest {
         Some(largest) => format!(
-            "No pair shares {}. The largest overlap is {}: {} and {}",
+            "No two {many} share {}. The largest overlap is {}: {} and {}",
             chunks(params.threshold),
             chunks(largest.chunks),
             clean(&largest.page),
             clean(&largest.of)
         ),
         None if units == 0 => format!("No {one} has text."),
+        None if units == 1 && is_copied => "All pages have the same text.".to_owned(),
         None if units == 1 => format!("There is only one {one}."),
         None if summary.common > 0 => {
             format!("No two {many} share a chunk, apart from ignored ones.")

@@ -273,7 +273,7 @@ fn percent(value: &Value) -> String {
 /// Renders a quilt as text.
 fn described(quilt: &Value) -> String {
     let mut text = format!(
-        "{}\n  {} of the grams are patch grams{}, {} are original\n",
+        "{}\n  {} of the grams are patch grams{}, {} are on no other page or only on pages dated later\n",
         text_of(&quilt["page"]),
         percent(&quilt["patch_fraction"]),
         match quilt["foreign_share"].is_null() {
@@ -365,7 +365,7 @@ fn summary(
         lines.add_with(
             "dated first",
             number(counts.first_quilts),
-            "by date, the first page with more than half of the shared text",
+            "more than half of their shared grams are otherwise only on pages dated later",
         );
         lines.add_with(
             "attributed",
@@ -376,7 +376,10 @@ fn summary(
     lines.add_with(
         "patchy pages",
         number(counts.patchy),
-        "enough patch grams, from any number of sources",
+        format!(
+            "at least {} of the grams are patch grams, from any number of sources",
+            percent(&json!(arguments.theta))
+        ),
     );
     if arguments.collapse.is_yes() {
         lines.add_with(
@@ -403,7 +406,13 @@ fn summary(
                 format!("No gram is on 2 to {} pages.", number(arguments.m.into()))
             }
             0 => "No page has a large enough share of patch grams: try a lower --theta.".to_owned(),
-            _ => "No patchy page needs enough sources: try a lower -c or a wider --foreign."
+            _ if arguments.collapse.is_yes() => {
+                "No patchy page needs enough sources: try a lower -c or a wider --foreign."
+                    .to_owned()
+            }
+            // A copy of the whole page is a cover of one page.
+            _ => "No patchy page needs enough sources: try a lower -c, a wider --foreign, or \
+                  --collapse to ignore copies of whole pages."
                 .to_owned(),
         };
         text.push_str(&format!("{advice}\n"));

@@ -287,7 +287,10 @@ fn text(
         text.push('\n');
         text.push_str(&findings_table(&pair_table(&rows, &summary), &style));
     } else if summary.pairs() == 0 {
-        text.push_str("\nNo two pages share enough text.\n");
+        text.push_str(match summary.ignored {
+            0 => "\nNo two pages share enough text.\n",
+            _ => "\nNo two pages share enough text, apart from ignored fingerprints.\n",
+        });
     }
     Ok(text)
 }

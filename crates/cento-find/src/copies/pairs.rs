@@ -424,7 +424,9 @@ fn classes(registry: &mut Registry, source: &Arc<CorpusPages>) {
                     cause: String::new(),
                 };
                 let cause = match (&pair.removed.page.host, &pair.of.host) {
-                    _ if pair.removed.page.url == pair.of.url => counter::RECAPTURE,
+                    // Names of records and files may occur in several inputs: only an address says
+                    // that it is the same page.
+                    (Some(_), _) if pair.removed.page.url == pair.of.url => counter::RECAPTURE,
                     (Some(host), Some(of_host)) if host != of_host => {
                         let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;

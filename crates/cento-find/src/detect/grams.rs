@@ -6,9 +6,10 @@
 //!   by page ─ placed ─▶ item rows ◀─ item names          item rows ─ items ─▶ items, places
 //! ```
 //!
-//! An item is found by its overlapping runs of k words. A run that more than [`CROWD`] different
-//! items have, such as a common prompt, does not identify an item. It is ignored on both sides, in
-//! the grams that are found and in the grams of the item, and counted. Items of the same words
+//! An item is found by its overlapping runs of k words. A run that more than [`most_items`]
+//! different items have, such as a common prompt, does not identify an item. It is ignored on both
+//! sides, in the grams that are found and in the grams of the item, and counted. If that leaves
+//! fewer than k grams, the item has fewer than k words of its own, and is not searched. Items of the same words
 //! count as one, up to [`MOST`] of them. All pages with enough of an item are listed.
 //!
 //! Only the last k words of a text are in memory: repetitions are recognised where grams meet.
@@ -37,8 +38,6 @@ pub const GRAMS: &str = "contamination";
 pub const ITEMS_TABLE: TableName<ItemRow> = TableName::new("items");
 /// The pages that have items.
 pub const PLACES_TABLE: TableName<PlaceRow> = TableName::new("places");
-/// A gram of more different items is ignored.
-const CROWD: usize = 64;
 /// A gram of more items, of the same words or not, is ignored.
 const MOST: usize = 4096;
 /// The bytes of the text of an item that the table has.
@@ -49,6 +48,12 @@ const TEXT: u64 = u64::MAX;
 const LISTED: &str = "listed items";
 /// The most occurrences of a gram on a page that are considered.
 const REPEATS: u32 = 256;
+
+/// Returns the number of different items above which a gram is ignored: a tenth of all items, but
+/// at least 8, so that questions about one text do not hide it, and at most 64.
+pub fn most_items(items: u64) -> u64 {
+    (items / 10).clamp(8, 64)
+}
 
 /// The parameters of `detect --grams`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,7 +108,8 @@ table_row! {
         pub item: String,
         /// Its distinct grams.
         pub grams: u64,
-        /// The number of its grams on too many items, which are ignored. The others are its own.
+        /// The number of its grams on too many items, which are ignored; all of them if fewer
+        /// than k are left. The others are its own.
         pub common: u64,
         /// The number of its own grams that are in the corpus.
         pub found: u64,
@@ -328,7 +334,7 @@ fn flow(
 fn registry(corpus: &Arc<CorpusPages>, items: &Arc<CorpusPages>, params: &GramsParams) -> Registry {
     let mut registry = Registry::new();
     gather(&mut registry, corpus, items, params.k as usize);
-    sum(&mut registry, params.min_share);
+    sum(&mut registry, params.min_share, params.k);
     tables(&mut registry, items);
     names::register(&mut registry, corpus);
     registry
@@ -446,7 +452,8 @@ fn gather(registry: &mut Registry, corpus: &Arc<CorpusPages>, items: &Arc<Corpus
             })
         })
     });
-    registry.reduce::<ItemGram, _>("meet", |context, groups| {
+    let most_items = most_items(u64::from(items.kept())) as usize;
+    registry.reduce::<ItemGram, _>("meet", move |context, groups| {
         let mut by_item = context.shuffle::<ItemFact>("by item")?;
         let (mut items, mut different) = (Vec::<u32>::new(), Vec::<(u32, u32)>::new());
         while let Some(group) = groups.next_group()? {
@@ -471,7 +478,7 @@ fn gather(registry: &mut Registry, corpus: &Arc<CorpusPages>, items: &Arc<Corpus
                     if !crowded && !different.contains(&words) {
                         different.push(words);
                     }
-                    if !crowded && different.len() <= CROWD && items.len() < MOST {
+                    if !crowded && different.len() <= most_items && items.len() < MOST {
                         items.push(row.of);
                         continue;
                     }
@@ -517,7 +524,7 @@ struct OnPage {
     passage: LongestPassage,
 }
 
-fn sum(registry: &mut Registry, least: f64) {
+fn sum(registry: &mut Registry, least: f64, k: u32) {
     let least = typed(least);
     registry.reduce::<ItemFact, _>("sum", move |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
@@ -560,6 +567,8 @@ fn sum(registry: &mut Registry, least: f64) {
                         found += u64::from(row.page);
                     }
                     COMMON => common += 1,
+                    // The facts about pages follow those about the item.
+                    _ if common > 0 && own < u64::from(k) => {}
                     _ => {
                         if current.as_ref().is_none_or(|on| on.page != row.page) {
                             flush(current.take(), own)?;
@@ -572,7 +581,11 @@ fn sum(registry: &mut Registry, least: f64) {
                 }
             }
             flush(current.take(), own)?;
-            context.count("common", u64::from(own == 0 && common > 0));
+            if common > 0 && own < u64::from(k) {
+                common += own;
+                (own, found) = (0, 0);
+                context.count("common", 1);
+            }
             context.count("found", u64::from(found > 0));
             context.count("listed", u64::from(listed > 0));
             if listed > 0 {

@@ -50,6 +50,7 @@ pub use detect_tables::{
 pub use fuzzy::{FUZZY_TABLE, FuzzyRow};
 pub use grams::{
     GRAMS, GramsParams, GramsSummary, ITEMS_TABLE, ItemRow, PLACES_TABLE, PlaceRow, grams,
+    most_items,
 };
 pub use matching::{FoundRow, LABELS_TABLE};
 pub use measures::{histograms, levels, thresholds};

@@ -35,7 +35,7 @@ pub(super) fn is_frame(count: u32, pages: u32) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReuseStyle {
-    /// Real reuse: text that few pages have.
+    /// Text that few pages have, or that one page has with nothing else.
     Reuse,
     /// The same frequent text with changed slots.
     Template,
@@ -43,7 +43,7 @@ pub enum ReuseStyle {
     Phrase,
     /// Navigation, headers and footers.
     Frame,
-    /// One page under two URLs.
+    /// The same fingerprints on one host, most often one page under two URLs.
     Alias,
 }
 

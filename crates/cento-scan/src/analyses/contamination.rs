@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cento_align::{Fold, differing_words};
 use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::detect::{
-    GRAMS, GramsParams, GramsSummary, ITEMS_TABLE, ItemRow, PLACES_TABLE, PlaceRow,
+    GRAMS, GramsParams, GramsSummary, ITEMS_TABLE, ItemRow, PLACES_TABLE, PlaceRow, most_items,
 };
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
@@ -153,8 +153,19 @@ fn sentences(summary: &GramsSummary, settings: &ContaminationSettings) -> Vec<St
     }
     if summary.common > 0 {
         sentences.push(format!(
-            "{} not searched: all of their runs are in more than 64 items.",
-            counted(summary.common, "item was", "items were")
+            "{} not searched: apart from runs in more than {} items, {} fewer than {} runs.",
+            counted(summary.common, "item was", "items were"),
+            number(most_items(summary.items)),
+            plural(summary.common, "it has", "they have"),
+            settings.params.k
+        ));
+    }
+    if summary.crowded > 0 {
+        sentences.push(format!(
+            "Shares are of the runs that at most {} items have: {} in more items {} ignored.",
+            number(most_items(summary.items)),
+            counted(summary.crowded, "run", "runs"),
+            plural(summary.crowded, "was", "were"),
         ));
     }
     sentences
@@ -227,7 +238,7 @@ fn comparison(source: &CorpusPages, item: &str, place: &PlaceRow) -> Result<Comp
     let [only_item, only_page] = differing_words(item, passage, Fold::None);
     Ok(Comparison {
         about: format!(
-            "{} of the item on this page; the longest passage is at bytes {} to {}.",
+            "{} of the runs of the item on this page; the longest passage is at bytes {} to {}.",
             percent(place.share),
             number(place.begin.into()),
             number(place.end.into())

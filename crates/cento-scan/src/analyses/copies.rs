@@ -268,7 +268,7 @@ fn sentences(summary: &CopiesSummary, near: bool) -> Vec<String> {
     if summary.wide_classes > 0 {
         sentences.push(format!(
             "{} {} on more than {ALL_PAIRS} hosts. Not all pairs of these hosts were compared, so \
-             whether they are names of one server can depend on which pages are kept.",
+             whether they are aliases can depend on which pages are kept.",
             counted(
                 summary.wide_classes,
                 "group of duplicates",

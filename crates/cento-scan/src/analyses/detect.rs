@@ -136,9 +136,15 @@ impl Analysis for Detect {
         let summary: DetectSummary = input.findings.summary()?;
         let params: DetectParams = parse_parameters(&input.findings.record.parameters)?;
         let mut section = Section::default();
+        let used: UsedLabels = parse_parameters(&input.findings.record.parameters)?;
+        let are_own = own_file(input.corpus, &used.labels).is_some();
         if summary.matched == 0 {
-            let used: UsedLabels = parse_parameters(&input.findings.record.parameters)?;
             section.sentences.push(match used.labels.count {
+                0 if are_own => {
+                    "There were no labels to search for: there are no frequent chunks, apart \
+                                 from those that look like boilerplate."
+                        .to_owned()
+                }
                 0 => "There were no labels to search for.".to_owned(),
                 1 => "The only label is on no page.".to_owned(),
                 some => format!("None of the {} labels is on any page.", number(some)),
@@ -148,7 +154,15 @@ impl Analysis for Detect {
         let sites = Sites::read(input.findings, &input.profile.folders, input.top)?;
         let limits = thresholds(input.findings)?;
         let limit = limits.iter().find(|row| row.score == "page");
-        section.sentences = sentences(&summary, &sites, limit.map(|row| row.threshold));
+        if are_own {
+            section.sentences.push(format!(
+                "{} {} searched for: those that do not look like boilerplate.",
+                counted(used.labels.count, "frequent chunk", "frequent chunks"),
+                plural(used.labels.count, "was", "were"),
+            ));
+        }
+        let limit = limit.map(|row| row.threshold);
+        section.sentences.extend(sentences(&summary, &sites, limit));
         section.notes = notes(&params);
         section.headlines.push(Headline::new(
             number(summary.flagged),
@@ -317,12 +331,17 @@ fn own_labels(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<PathBu
 /// Returns the file of the labels that were used, if they were discovered in the corpus itself, or
 /// a placeholder.
 fn file_of(corpus: &str, used: &LabelsUsed) -> String {
+    let file = own_file(corpus, used);
+    file.map_or("LABELS".to_owned(), |file| file.display().to_string())
+}
+
+/// Returns the file of the labels that were used, if a scan discovered them in the corpus itself.
+fn own_file(corpus: &str, used: &LabelsUsed) -> Option<PathBuf> {
     let runs = std::fs::read_dir(Path::new(corpus).join(FINDINGS).join(DISCOVER));
     let runs = runs.into_iter().flatten().flatten();
     let mut files = runs.map(|run| run.path().join(SEARCHED));
     let same = |file: &PathBuf| LabelSet::open(file).is_ok_and(|set| set.used() == used);
-    let file = files.find(|file| file.is_file() && same(file));
-    file.map_or("LABELS".to_owned(), |file| file.display().to_string())
+    files.find(|file| file.is_file() && same(file))
 }
 
 fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> ReportTable {

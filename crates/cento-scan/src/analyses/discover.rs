@@ -143,11 +143,11 @@ impl Analysis for Discover {
             ));
             section
                 .headlines
-                .push(Headline::new(share, format!("of all {of} are labels")));
+                .push(Headline::new(share, format!("of all {of} are frequent")));
         }
         if summary.proposed > 0 {
             section.sentences.push(format!(
-                "{} {} like boilerplate.",
+                "{} of these {} like boilerplate.",
                 number(summary.proposed),
                 plural(summary.proposed, "looks", "look"),
             ));

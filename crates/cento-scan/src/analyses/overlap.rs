@@ -308,6 +308,11 @@ fn sentences(
 ) -> Vec<String> {
     let least = counted(u64::from(params.threshold), "chunk", "chunks");
     let chunk = params.chunk;
+    // Pages with the same text count as one.
+    let many = match params.unit == Unit::Pages && summary.copies > 0 {
+        true => "pages with different texts",
+        false => many,
+    };
     match (overlaps.first(), &summary.largest) {
         (Some(strongest), _) => {
             let [a, b] = [&strongest.a, &strongest.b].map(|address| input.short(address));

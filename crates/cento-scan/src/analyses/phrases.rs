@@ -135,9 +135,13 @@ impl Analysis for Phrases {
                     None => "",
                 }
             ));
-            section
-                .headlines
-                .push(Headline::new(mean, "average originality of a page"));
+            section.headlines.push(Headline::new(
+                mean,
+                match params.collapse {
+                    Some(_) => "average originality of a page, without duplicates",
+                    None => "average originality of a page",
+                },
+            ));
         }
         if summary.popular_pages > 0 {
             section.sentences.push(format!(

@@ -89,15 +89,19 @@ impl Analysis for Reuse {
         let summary: ReuseSummary = input.findings.summary()?;
         let params: ReuseParams = parse_parameters(&input.findings.record.parameters)?;
         let genuine = ReuseStyle::Reuse.name();
+        let considerable = percent(params.thresholds.considerable.share());
         let rows = input.findings.rows(PAIRS)?;
         let rows = first_that(rows, input.top, |row: &ReusePairRow| row.style == genuine)?;
         let mut section = Section {
             headlines: vec![
                 Headline::new(
                     number(summary.near_duplicate_pages),
-                    "pages with near-duplicates",
+                    format!("pages that share {considerable} or more (C1, C2, C4)"),
                 ),
-                Headline::new(number(summary.local_reuse_pages), "pages with local reuse"),
+                Headline::new(
+                    number(summary.local_reuse_pages),
+                    "pages that share less (C3, C5, C6)",
+                ),
             ],
             sentences: sentences(&summary, &params),
             tables: vec![category_table(&summary)],
@@ -115,9 +119,10 @@ impl Analysis for Reuse {
         }
         if contained.pages == 0 && summary.identical == 0 {
             section.absent = Some(format!(
-                "no page with at least {} of its fingerprints in another page, apart from templates, \
-                 page frames, common phrases and aliases",
-                percent(HALF)
+                "no page with at least {} of its fingerprints in another page, apart from text on {} or \
+                 more pages, page frames and aliases",
+                percent(HALF),
+                number(u64::from(params.frequent)),
             ));
         }
         let list = format!(
@@ -216,8 +221,8 @@ impl ContainedPages {
         let pages = self.pages as u64;
         Some(format!(
             "{}{} {} at least {} of {} fingerprints in another page (pages with the same \
-             fingerprints count as one page; templates, page frames, common phrases and aliases are \
-             excluded): {} of those of {} are in {}.",
+             fingerprints count as one page; pairs of the styles template, phrase, frame and alias \
+             are excluded): {} of those of {} are in {}.",
             match self.pages >= MAX_COUNTED {
                 true => "At least ",
                 false => "",
@@ -284,26 +289,36 @@ fn contained_relation(row: &ReusePairRow, [page, of]: [&PageDetails; 2]) -> Stri
 
 fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
     let least = percent(params.thresholds.partial.share());
+    let apart = match summary.ignored {
+        0 => String::new(),
+        _ => format!(
+            ", apart from those on more than {} distinct pages, which are ignored",
+            number(summary.max_pages)
+        ),
+    };
     if summary.pairs() == 0 {
         return vec![format!(
-            "No page has {least} or more of its fingerprints in another page."
+            "No page has {least} or more of its fingerprints in another page{apart}."
         )];
     }
     let pages = summary.related_pages;
     let mut sentences = vec![match pages {
         0 => format!(
-            "There are no two pages that each have {least} or more of their fingerprints in the other."
+            "There are no two pages that each have {least} or more of their fingerprints in the \
+             other{apart}."
         ),
         _ => format!(
             "{} of {} ({}) {} {least} or more of {} fingerprints with another page, which shares as \
-             much of its own: {} {} near-duplicates (C1, C2, C4), and {} local reuse (C3, C5, C6).",
+             much of its own: {} {} a pair in which both pages share {} or more (C1, C2, C4), and {} \
+             in one in which a page shares less (C3, C5, C6).",
             number(pages),
             counted(summary.pages, "page", "pages"),
             part_of(pages, summary.pages),
             plural(pages, "shares", "share"),
             plural(pages, "its", "their"),
             number(summary.near_duplicate_pages),
-            plural(summary.near_duplicate_pages, "has", "have"),
+            plural(summary.near_duplicate_pages, "is in", "are in"),
+            percent(params.thresholds.considerable.share()),
             number(summary.local_reuse_pages),
         ),
     }];
@@ -316,21 +331,31 @@ fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
             counted(one_sided, "more pair", "more pairs")
         ));
     }
-    let (genuine, all) = (style_pairs(summary, ReuseStyle::Reuse), summary.pairs());
-    let pairs = counted(all, "pair", "pairs");
-    let others = "templates, common phrases, page frames or one page under several URLs";
-    sentences.push(match genuine {
-        _ if genuine == all => format!(
-            "{pairs} {} real reuse; none are {others}.",
-            plural(all, "is", "are")
-        ),
-        0 => format!("0 of {pairs} is real reuse: all are {others}."),
-        _ => format!(
-            "{} of {pairs} {} real reuse; the others are {others}.",
-            number(genuine),
-            plural(genuine, "is", "are"),
-        ),
-    });
+    sentences.extend(styles(summary, params.frequent));
+    sentences
+}
+
+/// Counts the pairs by style, and says what the styles of frequent text rest on.
+fn styles(summary: &ReuseSummary, frequent: u32) -> Vec<String> {
+    let counts = ReuseStyle::ALL.map(|style| (style, style_pairs(summary, style)));
+    let counts = counts
+        .into_iter()
+        .filter(|(style, pairs)| *pairs > 0 || *style == ReuseStyle::Reuse);
+    let listed: Vec<String> = counts
+        .map(|(style, pairs)| format!("{} {style}", number(pairs)))
+        .collect();
+    let mut sentences = vec![format!(
+        "{} by style: {}.",
+        counted(summary.pairs(), "pair", "pairs"),
+        listed.join(", ")
+    )];
+    let is_frequent = |style| style_pairs(summary, style) > 0;
+    if is_frequent(ReuseStyle::Template) || is_frequent(ReuseStyle::Phrase) {
+        sentences.push(format!(
+            "Text on {} or more pages counts as template or phrase, even where it was copied.",
+            number(u64::from(frequent))
+        ));
+    }
     sentences
 }
 
@@ -437,12 +462,12 @@ pub fn category_table(summary: &ReuseSummary) -> ReportTable {
         category != Category::OneSided
     }));
     rows.push(total(
-        "near-duplicates",
+        "C1, C2, C4",
         summary.near_duplicate_pages,
         Category::is_near_duplicate,
     ));
     rows.push(total(
-        "local reuse",
+        "C3, C5, C6",
         summary.local_reuse_pages,
         Category::is_local,
     ));
