@@ -17,7 +17,7 @@ SURE = Fraction(97, 100)
 
 def causes(page: Page, of: Page) -> Tuple[str, ...]:
     """The cause of a duplicate."""
-    if page.url == of.url:
+    if page.host is not None and page.url == of.url:
         return ("recapture",)
     if page.host is not None and page.host == of.host:
         return ("url-alias",)

@@ -37,7 +37,8 @@ class Seo(Comparison):
                 sets[page.page_id] = found
         by_id = {page.page_id: page for page in self.pages}
         complete = all(seo.scheme_set(scheme, page.words) is not None for page in kept(self.pages))
-        reuse = seo.reuse(sets, by_id_host(by_id), lambda page: precedence(by_id[page]), most, frame)
+        address = lambda page: by_id[page].url if by_id[page].host is not None else None
+        reuse = seo.reuse(sets, by_id_host(by_id), lambda page: precedence(by_id[page]), most, frame, address=address)
         found_rows = tables("pairs")
         identical = tables("identical")
         if not complete:

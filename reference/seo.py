@@ -222,8 +222,10 @@ def category_or_one_sided(one: Set, other: Set) -> Optional[str]:
     return category(one, other) if None not in levels else None if levels == [None, None] else "one-sided"
 
 
-def style_of(kind: str, shared: int, frame: int, frequent: int, slots: bool) -> str:
-    """The first rule that applies. Pages of one set are no pair here, so there are no aliases."""
+def style_of(kind: str, shared: int, frame: int, frequent: int, slots: bool, same_address: bool) -> str:
+    """The first rule that applies. Pages of one set are no pair here, so aliases are captures of one address."""
+    if same_address:
+        return "alias"
     if frame and 2 * frame >= shared:
         return "frame"
     common = frequent > 0 and 2 * frequent >= shared - frame
@@ -233,9 +235,11 @@ def style_of(kind: str, shared: int, frame: int, frequent: int, slots: bool) -> 
     return "phrase" if common and not near else "reuse"
 
 
-def reuse(sets: Dict[int, Set], host, order, most: int = 0, frame: bool = False, frequent: int = 10) -> Reuse:
-    """All pairs of pages. `host` answers the host of a page, `order` its place in the order in which the first of
-    several pages with the same set is chosen."""
+def reuse(
+    sets: Dict[int, Set], host, order, most: int = 0, frame: bool = False, frequent: int = 10, address=lambda page: None
+) -> Reuse:
+    """All pairs of pages. `host` answers the host of a page, `address` its address if it has a host, and `order` its
+    place in the order in which the first of several pages with the same set is chosen."""
     classes: Dict[frozenset, List[int]] = {}
     for page in sorted(sets, key=order):
         classes.setdefault(frozenset(sets[page]), []).append(page)
@@ -282,7 +286,8 @@ def reuse(sets: Dict[int, Set], host, order, most: int = 0, frame: bool = False,
             }
             common = {value for value in shared - of_frame if len(on_pages[value]) >= frequent}
             slots = rest[one] > shared and rest[other] > shared
-            style = style_of(kind, len(shared), len(of_frame), len(common), slots)
+            same_address = address(one) is not None and address(one) == address(other)
+            style = style_of(kind, len(shared), len(of_frame), len(common), slots, same_address)
             pairs.append(
                 ReusePair(
                     one, other, len(shared), len(rest[one]), len(rest[other]), kind, style, len(of_frame), len(common)

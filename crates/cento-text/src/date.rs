@@ -61,13 +61,15 @@ pub fn parse(text: &str) -> Option<i64> {
 
 /// Parses a publication date. It is a moment only if it has a time and a zone: otherwise it is a
 /// day, a month or a year, given by its first moment in UTC. Dates after the year 2100 are mistakes
-/// or mean "never", and the first moment of 1970 means that there is no date.
+/// or mean "never", and the first moment of 1970 means that there is no date. A moment that is
+/// midnight in UTC, but not where it is stated, is returned as a millisecond later: it is no day.
 ///
 /// ```
 /// use cento_text::date::{parse, parse_published};
 ///
 /// assert_eq!(parse_published("2024-03-05T10:30:00Z"), parse("2024-03-05T10:30:00Z"));
 /// assert_eq!(parse_published("2024-03-05T10:30:00"), parse("2024-03-05"));
+/// assert_eq!(parse_published("2024-03-04T19:00:00-05:00"), parse("2024-03-05").map(|day| day + 1));
 /// assert_eq!(parse_published("2999-12-31"), None);
 /// assert_eq!(parse_published("1970-01-01T00:00:00Z"), None);
 /// ```
@@ -192,6 +194,8 @@ pub fn is_before(one: i64, other: i64) -> bool {
 /// assert_eq!(render(1_709_634_600_500), "2024-03-05T10:30:00.5Z");
 /// ```
 pub fn render(millis: i64) -> String {
+    // [`parse_published`] marks a moment at midnight by one millisecond.
+    let millis = millis - i64::from(millis.rem_euclid(DAY) == 1);
     // [`parse`] never returns a value outside the range of `Timestamp`.
     jiff::Timestamp::from_millisecond(millis)
         .map_or_else(|_| millis.to_string(), |moment| moment.to_string())
@@ -254,6 +258,8 @@ impl DateFields {
         let millis = self.millis()?;
         let day = DateFields::date(self.year, self.month, self.day);
         let day = match self.timed && self.zoned {
+            // Midnight in UTC stands for a day. This moment is midnight only there.
+            true if self.offset != 0 && millis.rem_euclid(DAY) == 0 => Some(millis + 1),
             true => None,
             false => day.millis(),
         };

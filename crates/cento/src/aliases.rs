@@ -110,6 +110,8 @@ pub(crate) fn contamination(command: Command) -> Command {
                 "figure_format",
                 "sample",
                 "seed",
+                "evidence",
+                "reproducible",
             ];
             let hide = hidden.contains(&option.get_id().as_str());
             option.hide(hide)

@@ -90,8 +90,9 @@ Examples:
     /// Find the items of a benchmark in training data: `detect --grams`
     ///
     /// The same as `cento detect CORPUS --against ITEMS --grams 8`. An item is compared by its
-    /// overlapping runs of K words, anywhere on a page; runs in more than a tenth of the items (8 to
-    /// 64 items) are ignored. `cento report` shows the items that were found beside the words of the pages.
+    /// overlapping runs of K words, anywhere on a page; runs in more than a tenth of the items (8
+    /// to 64 items) are ignored. `cento report` shows the items that were found beside the words of
+    /// the pages.
     #[command(after_help = "\
 Findings are tables in CORPUS/findings/contamination: items (the main one: the share of each item
 that was found) and places (page, share, byte range).

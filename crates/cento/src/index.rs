@@ -293,9 +293,17 @@ pub(crate) fn unread(counts: &Counts, skipped_files: &BTreeMap<String, Tally>) -
         let Some((cause, tally)) = tallies.first() else {
             continue;
         };
+        let causes = tallies.iter();
+        let causes: Vec<String> = causes
+            .map(|(cause, tally)| format!("{} {cause}", number(tally.count)))
+            .collect();
         parts.push(format!(
-            "{} ({cause}, e.g. {})",
+            "{} ({}, e.g. {})",
             counted(count, one, many),
+            match causes.as_slice() {
+                [_] => (*cause).clone(),
+                several => several.join(", "),
+            },
             shortened(&tally.example, EXAMPLE)
         ));
     }
@@ -371,7 +379,7 @@ impl IndexSummary<'_> {
             lines.add_with(
                 "other records",
                 number(counts.other_records),
-                "requests, metadata, etc.",
+                "requests, metadata, empty lines, etc.",
             );
         }
         lines.add("payload", size(counts.payload_bytes));

@@ -48,7 +48,7 @@ Schemes, with the defaults of the paper:
   dct:p=3         such segments, of which a word may differ; different text may coincide
 
 Styles, by the first rule that applies:
-  alias     the same set of fingerprints on one host, apart from www.
+  alias     captures of one URL, or the same set of fingerprints on one host, apart from www.
   frame     at least half of the shared fingerprints are in the page frame of a host: on at least 5
             of its pages, and on a fifth of them
   template  C1, C2 or C4; at least half of the other shared fingerprints are on --frequent pages; and

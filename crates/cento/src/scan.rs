@@ -471,6 +471,10 @@ fn last_lines(report: &Report, file: &Path, steps: usize) -> String {
             let alike = report.skipped.iter();
             let alike = alike.filter(|skipped| skipped.reason == reason);
             let titles: Vec<&str> = alike.map(|skipped| skipped.title.as_str()).collect();
+            let reason = match reason.strip_prefix("it needs") {
+                Some(needs) if titles.len() > 1 => format!("they need{needs}"),
+                _ => reason.to_owned(),
+            };
             text.push_str(&wrapped(&clean(&format!(
                 "{}: {reason}.",
                 titles.join(", ")

@@ -71,8 +71,8 @@ table_row! {
         /// Whether they were served from the same IP address.
         pub shared_ip: bool,
         /// Whether they seem to be two names of one server: most pages of the smaller host are on
-        /// the other at the same paths, and the hosts have an address or a domain in common. For hosts that share classes on more than 24
-        /// hosts, this can depend on which pages are kept.
+        /// the other at the same paths, and the hosts have an address or a domain in common. For
+        /// hosts that share classes on more than 24 hosts, this can depend on which pages are kept.
         pub alias: bool,
     }
 }

@@ -9,8 +9,9 @@
 //! An item is found by its overlapping runs of k words. A run that more than [`most_items`]
 //! different items have, such as a common prompt, does not identify an item. It is ignored on both
 //! sides, in the grams that are found and in the grams of the item, and counted. If that leaves
-//! fewer than k grams, the item has fewer than k words of its own, and is not searched. Items of the same words
-//! count as one, up to [`MOST`] of them. All pages with enough of an item are listed.
+//! fewer than k grams, the item has fewer than k words of its own, and is not searched. Items of
+//! the same words count as one, up to [`MOST`] of them. All pages with enough of an item are
+//! listed.
 //!
 //! Only the last k words of a text are in memory: repetitions are recognised where grams meet.
 

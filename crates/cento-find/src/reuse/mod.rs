@@ -200,6 +200,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     let pages = bits(source.all());
     let mut flow = Flow::new(ANALYSIS)
         .shuffle(shuffle::BY_HOST_NAME)
+        .shuffle(shuffle::BY_ADDRESS)
         .shuffle(shuffle::BY_FINGERPRINT)
         .shuffle(shuffle::BY_SET)
         .shuffle_of_numbers(shuffle::BY_HOST, pages)
@@ -229,6 +230,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     let mut hosts = Stage::map(stage::HOSTS, source.page_tasks())
         .with(source.identity())
         .writes(shuffle::BY_HOST_NAME)
+        .writes(shuffle::BY_ADDRESS)
         .reserves(state::COPIES)
         .reserves(state::RESERVE);
     for name in state::NUMBERS {
@@ -245,6 +247,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
         .with(plan.clone())
         .reads(state::RESERVE)
         .reads(state::HOSTS)
+        .reads(state::ADDRESSES)
         .reads(state::SIZES)
         .reads(state::IGNORED)
         .reads(state::FRAMES)
@@ -257,6 +260,7 @@ fn flow(source: &CorpusPages, params: &ReuseParams, workplace: &Workplace) -> Fl
     let tally = with_categories(tally, |stage, name| stage.reads(name));
     flow.stage(hosts)
         .stage(Stage::reduce(stage::NUMBER_HOSTS, shuffle::BY_HOST_NAME).writes(state::HOSTS))
+        .stage(Stage::reduce(stage::NUMBER_ADDRESSES, shuffle::BY_ADDRESS).writes(state::ADDRESSES))
         .stage(
             Stage::map(stage::FINGERPRINT, source.text_tasks())
                 .writes(state::SIZES)

@@ -6,6 +6,7 @@ use super::category::Category;
 pub(super) mod stage {
     pub(in super::super) const HOSTS: &str = "hosts";
     pub(in super::super) const NUMBER_HOSTS: &str = "number hosts";
+    pub(in super::super) const NUMBER_ADDRESSES: &str = "number addresses";
     pub(in super::super) const FINGERPRINT: &str = "fingerprint";
     pub(in super::super) const COLLAPSE: &str = "collapse";
     pub(in super::super) const COUNT_HOSTS: &str = "count hosts";
@@ -21,6 +22,7 @@ pub(super) mod stage {
 /// Shuffles.
 pub(super) mod shuffle {
     pub(in super::super) const BY_HOST_NAME: &str = "by host name";
+    pub(in super::super) const BY_ADDRESS: &str = "by address";
     pub(in super::super) const BY_FINGERPRINT: &str = "by fingerprint";
     pub(in super::super) const BY_SET: &str = "by set";
     pub(in super::super) const BY_HOST: &str = "by host";
@@ -35,6 +37,8 @@ pub(super) mod shuffle {
 pub(super) mod state {
     /// The host of each page, as the number of its first page.
     pub(in super::super) const HOSTS: &str = "hosts of pages";
+    /// The address of each page that has a host, as the number of its first page.
+    pub(in super::super) const ADDRESSES: &str = "addresses of pages";
     /// The distinct pages of each host.
     pub(in super::super) const HOST_PAGES: &str = "pages of hosts";
     /// The distinct fingerprints of each page.
@@ -50,8 +54,15 @@ pub(super) mod state {
     pub(in super::super) const RESERVE: &str = "reserve";
 
     /// States of one number per page.
-    pub(in super::super) const NUMBERS: [&str; 6] =
-        [HOSTS, HOST_PAGES, SIZES, IGNORED, FRAMES, COPY_COUNTS];
+    pub(in super::super) const NUMBERS: [&str; 7] = [
+        HOSTS,
+        ADDRESSES,
+        HOST_PAGES,
+        SIZES,
+        IGNORED,
+        FRAMES,
+        COPY_COUNTS,
+    ];
 }
 
 /// Returns the name of the state of the pages of a category.

@@ -70,26 +70,33 @@ pub(super) fn register_reading(
     registry.state::<Reserve>(Reserve::KIND);
     let pages = Arc::clone(source);
     registry.map(stage::HOSTS, move |context| {
-        let mut rows = context.shuffle::<HashPage>(shuffle::BY_HOST_NAME)?;
+        let mut by_host = context.shuffle::<HashPage>(shuffle::BY_HOST_NAME)?;
+        let mut by_address = context.shuffle::<HashPage>(shuffle::BY_ADDRESS)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
             if let (None, Some(host)) = (facts.reject, facts.host) {
-                let hash = ChunkHash::Blake3.hash128(bare_host(host).as_bytes());
-                rows.push(HashPage::new(hash, facts.number))?;
+                let hash = |name: &str| ChunkHash::Blake3.hash128(name.as_bytes());
+                by_host.push(HashPage::new(hash(bare_host(host)), facts.number))?;
+                by_address.push(HashPage::new(hash(facts.url), facts.number))?;
             }
             Ok(())
         })
     });
-    registry.reduce::<HashPage, _>(stage::NUMBER_HOSTS, |context, groups| {
-        let hosts = context.state::<Numbers>(state::HOSTS)?;
-        while let Some(mut group) = groups.next_group()? {
-            let Some(first) = group.next() else { continue };
-            hosts.set(first.page, first.page);
-            for row in group {
-                hosts.set(row.page, first.page);
+    for (stage, state) in [
+        (stage::NUMBER_HOSTS, state::HOSTS),
+        (stage::NUMBER_ADDRESSES, state::ADDRESSES),
+    ] {
+        registry.reduce::<HashPage, _>(stage, move |context, groups| {
+            let numbers = context.state::<Numbers>(state)?;
+            while let Some(mut group) = groups.next_group()? {
+                let Some(first) = group.next() else { continue };
+                numbers.set(first.page, first.page);
+                for row in group {
+                    numbers.set(row.page, first.page);
+                }
             }
-        }
-        Ok(())
-    });
+            Ok(())
+        });
+    }
     let (pages, ranks, scheme) = (Arc::clone(source), Arc::clone(order), params.scheme);
     let boundary = boundary(source, params);
     registry.map(stage::FINGERPRINT, move |context| {
@@ -444,6 +451,7 @@ fn count(
 struct PairJudge<'c> {
     plan: &'c ReusePlan,
     hosts: Arc<Numbers>,
+    addresses: Arc<Numbers>,
     sizes: Arc<Numbers>,
     ignored: Arc<Numbers>,
     frames: Arc<Numbers>,
@@ -461,6 +469,7 @@ impl<'c> PairJudge<'c> {
         Ok(PairJudge {
             plan,
             hosts: context.state(state::HOSTS)?,
+            addresses: context.state(state::ADDRESSES)?,
             sizes: context.state(state::SIZES)?,
             ignored: context.state(state::IGNORED)?,
             frames: context.state(state::FRAMES)?,
@@ -489,9 +498,13 @@ impl<'c> PairJudge<'c> {
         }
     }
 
-    /// Whether two pages of one host have the same set of fingerprints. Such pages of one corpus
-    /// are collapsed; those of two corpora are pairs.
+    /// Whether two pages are captures of one address, or of one host with the same set of
+    /// fingerprints. The latter of one corpus are collapsed; those of two corpora are pairs.
     fn is_alias(&self, whole: Containment, left: u32, right: u32) -> bool {
+        let address = self.addresses.get(left);
+        if address != UNSET && address == self.addresses.get(right) {
+            return true;
+        }
         let complete = |page: u32| matches!(self.ignored.get(page), 0 | UNSET);
         let host = self.hosts.get(left);
         whole.shared == whole.page

@@ -2,7 +2,8 @@
 //!
 //! Rules, in this order; the first that applies decides:
 //!
-//! * `alias`: both pages have the same set of fingerprints and are on one host, apart from `www.`.
+//! * `alias`: both pages are captures of one URL, or they have the same set of fingerprints and are
+//!   on one host, apart from `www.`.
 //! * `frame`: at least half of the shared fingerprints belong to the page frame of the host of
 //!   either page.
 //! * `template`: C1, C2 or C4; at least half of the other shared fingerprints are frequent;
@@ -43,7 +44,7 @@ pub enum ReuseStyle {
     Phrase,
     /// Navigation, headers and footers.
     Frame,
-    /// The same fingerprints on one host, most often one page under two URLs.
+    /// Captures of one URL, or the same fingerprints on one host.
     Alias,
 }
 
@@ -58,7 +59,8 @@ pub struct SharedKinds {
     pub frequent: u32,
     /// Whether each page has fingerprints that the other lacks.
     pub slots: bool,
-    /// Whether both pages have the same set of fingerprints and are on one host.
+    /// Whether both pages are captures of one URL, or have the same set of fingerprints and are on
+    /// one host.
     pub alias: bool,
 }
 

@@ -114,6 +114,7 @@ fn naive(corpora: &[&[TestPage]], params: &ReuseParams) -> Naive {
         .map(|(&fingerprint, pages)| (fingerprint, pages.len() as u32))
         .collect();
     let ignores = |fingerprint: &u64| on_pages[fingerprint].len() > limit;
+    let url = |class: usize| &classes[class].1[0].url;
     let host = |class: usize| classes[class].1[0].url.split('/').nth(2).unwrap();
     let pages_of_host = |name: &str| (0..classes.len()).filter(|&at| host(at) == name).count();
     let framed = |fingerprint: &u64, class: usize| {
@@ -159,7 +160,8 @@ fn naive(corpora: &[&[TestPage]], params: &ReuseParams) -> Naive {
                 frame,
                 frequent,
                 slots: a.len() > shared.len() && b.len() > shared.len(),
-                alias: one.2 == other.2 && !one.2.iter().any(ignores) && host(left) == host(right),
+                alias: url(left) == url(right)
+                    || one.2 == other.2 && !one.2.iter().any(ignores) && host(left) == host(right),
             };
             let style = ReuseStyle::of(category, kinds);
             // The later page comes first; with `against`, the one of the first corpus.
