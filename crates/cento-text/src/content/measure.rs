@@ -61,6 +61,8 @@ const PROSE_BYTES: u32 = 80;
 pub(super) struct BlockMeasure {
     pub(super) bytes: u32,
     pub(super) link_bytes: u32,
+    /// The share of links.
+    pub(super) links: u16,
     pub(super) words: u32,
     /// Ends of sentences.
     pub(super) sentences: u32,
@@ -75,6 +77,16 @@ pub(super) struct BlockMeasure {
     pub(super) is_prose: bool,
     /// A hash of the text.
     pub(super) hash: u64,
+}
+
+/// `part` in thousandths of `whole`; 0 if there is nothing.
+#[inline]
+pub(super) fn share(part: u32, whole: u32) -> i64 {
+    if whole == 0 {
+        0
+    } else {
+        i64::from(part) * 1000 / i64::from(whole)
+    }
 }
 
 /// The text of a block.
@@ -92,6 +104,7 @@ pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
         link_bytes: block.link_bytes.min(bytes),
         ..BlockMeasure::default()
     };
+    measure.links = u16::try_from(share(measure.link_bytes, bytes)).unwrap_or(u16::MAX);
     measure.is_prose = bytes >= PROSE_BYTES && 3 * u64::from(block.link_bytes) < u64::from(bytes);
     measure.count_characters(text.as_bytes());
     measure.hash = hash(text.as_bytes());
