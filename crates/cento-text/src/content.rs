@@ -56,6 +56,8 @@ mod page_type;
 mod phrase;
 pub mod slope;
 mod view;
+mod vocabulary;
+mod word_bits;
 
 pub use decide::ContentRule;
 pub use explain::{ExplainedBlock, Explanation, explain};

@@ -2,8 +2,9 @@
 
 use super::article;
 use super::described::DescribedPhrases;
-use super::measure::{BlockMeasure, heading_level, measure, text_of};
+use super::measure::{BlockMeasure, heading_level, measure, range_of};
 use super::names::{NameReader, NameReading, tag_sign};
+use super::word_bits::WordBits;
 use crate::html::{Container, Extract, Outline, SchemaCounts, Tag};
 use std::collections::HashMap;
 
@@ -82,10 +83,11 @@ pub(super) struct PageView<'a> {
 impl<'a> PageView<'a> {
     pub(super) fn new(page: &'a Extract) -> Self {
         let outline = &page.outline;
+        let words = WordBits::of(&page.text);
         let measures: Vec<BlockMeasure> = outline
             .blocks
             .iter()
-            .map(|block| measure(page, block))
+            .map(|block| measure(page, &words, block))
             .collect();
         let mut reader = NameReader::new();
         let names: Vec<NameReading> = outline
@@ -114,12 +116,12 @@ impl<'a> PageView<'a> {
             paths: paths(outline, &names),
             names,
         };
-        view.add_up();
+        view.add_up(&words);
         view.group_siblings();
         view
     }
 
-    fn add_up(&mut self) {
+    fn add_up(&mut self, words: &WordBits) {
         let described = DescribedPhrases::new(&self.page.declared.descriptions);
         let mut sum = BlockSums::default();
         self.sums.push(sum);
@@ -142,7 +144,7 @@ impl<'a> PageView<'a> {
             sum.images = block.images_before;
             sum.kept += if kept { measure.bytes } else { 0 };
             sum.prices += measure.prices;
-            sum.described += described.count(text_of(self.page, block));
+            sum.described += described.count(&self.page.text, words, range_of(block));
             sum.blocks += 1;
             self.sums.push(sum);
         }
