@@ -49,6 +49,7 @@ pub mod evidence;
 mod explain;
 mod features;
 mod hint;
+mod keys;
 mod measure;
 mod model;
 mod names;

@@ -6,15 +6,15 @@
 //!
 //! [`Declarations::descriptions`]: crate::html::Declarations::descriptions
 
+use super::keys::KeySet;
 use super::word_bits::WordBits;
 use crate::bits::eight;
 use crate::html::scan;
-use std::collections::HashSet;
 use std::ops::Range;
 
 /// Phrases of three words of the descriptions of a page.
 pub(super) struct DescribedPhrases {
-    phrases: HashSet<u64>,
+    phrases: KeySet<u64>,
     /// One bit for each phrase, by its hash: most phrases of a page are not in the descriptions,
     /// which is seen here.
     bits: [u64; 32],
@@ -28,7 +28,7 @@ fn place(phrase: u64) -> (usize, u64) {
 
 impl DescribedPhrases {
     pub(super) fn new(descriptions: &str) -> Self {
-        let mut phrases = HashSet::new();
+        let mut phrases = KeySet::default();
         let mut bits = [0; 32];
         let words = WordBits::of(descriptions);
         let mut begin = 0;

@@ -463,6 +463,13 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         );
     }
 
+    /// Whether a text of at least eight bytes begins like a part of the title.
+    fn may_be_in_title(&self, text: &str) -> bool {
+        let begin = text.as_bytes().first_chunk::<8>();
+        let mut parts = self.title.as_bytes().windows(8);
+        begin.is_some_and(|begin| parts.any(|part| part == begin))
+    }
+
     fn text_row(&self, index: usize, measure: BlockMeasure, sink: &mut impl FeatureSink) {
         let view = self.view;
         let Some(block) = view.page.outline.blocks.get(index) else {
@@ -514,7 +521,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
             )),
         );
         let text = text_of(view.page, block);
-        let in_title = text.len() >= 8 && text.len() <= 300 && self.title.contains(text);
+        let in_title = text.len() <= 300 && self.may_be_in_title(text) && self.title.contains(text);
         sink.put("", "in the title", i64::from(in_title));
     }
 

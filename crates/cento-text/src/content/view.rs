@@ -2,11 +2,11 @@
 
 use super::article;
 use super::described::DescribedPhrases;
+use super::keys::KeyMap;
 use super::measure::{BlockMeasure, heading_level, measure, range_of};
 use super::names::{NameReader, NameReading, tag_sign};
 use super::word_bits::WordBits;
 use crate::html::{Container, Extract, Outline, SchemaCounts, Tag};
-use std::collections::HashMap;
 
 /// BlockSums over blocks. The sums over an element are the difference of two prefix sums.
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,7 +177,7 @@ impl<'a> PageView<'a> {
 
     fn group_siblings(&mut self) {
         let outline = &self.page.outline;
-        let mut known: HashMap<(u32, Tag, u64), u32> = HashMap::new();
+        let mut known: KeyMap<(u32, Tag, u64), u32> = KeyMap::default();
         for (index, container) in outline.containers.iter().enumerate() {
             if container.blocks.is_empty() || index == 0 {
                 self.group_of.push(u32::MAX);
@@ -270,7 +270,7 @@ fn paths(outline: &Outline, names: &[NameReading]) -> Vec<Option<u64>> {
 const LEAST_COPY_BYTES: u32 = 20;
 
 fn count_copies(measures: &[BlockMeasure]) -> Vec<(u16, u16)> {
-    let mut counts: HashMap<u64, u16> = HashMap::new();
+    let mut counts: KeyMap<u64, u16> = KeyMap::default();
     let mut copies: Vec<(u16, u16)> = measures
         .iter()
         .map(|measure| {

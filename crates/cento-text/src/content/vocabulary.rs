@@ -25,11 +25,23 @@ pub(super) fn pack(text: &[u8], word: std::ops::Range<usize>) -> Option<u128> {
         }
     };
     let lower = u128::from_le_bytes(bytes) | u128::from_le_bytes([0x20; LONGEST_WORD]);
-    Some(lower & (u128::MAX >> (128 - 8 * length)))
+    Some(prefix(lower, length))
+}
+
+/// The first letters of a word; `length` is from 1 to [`LONGEST_WORD`].
+#[inline]
+pub(super) const fn prefix(word: u128, length: usize) -> u128 {
+    word & (u128::MAX >> (128 - 8 * length))
+}
+
+/// The number of letters of a word.
+#[inline]
+pub(super) const fn length(word: u128) -> usize {
+    (135 - word.leading_zeros() as usize) / 8
 }
 
 /// The number of a word in lower case.
-const fn packed(word: &[u8]) -> u128 {
+pub(super) const fn packed(word: &[u8]) -> u128 {
     assert!(word.len() <= LONGEST_WORD);
     let mut number = 0;
     let mut i = word.len();
