@@ -136,8 +136,7 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
     let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
     for (place, rows) in blocks.chunks(LANES).enumerate() {
         for (lane, block) in rows.iter().enumerate() {
-            batch.begin_row(lane);
-            walk.block_row(LANES * place + lane, &mut batch);
+            walk.block_row(LANES * place + lane, &mut batch.row(lane));
             hidden.push(walk.hidden_share().is_some());
             decisions.push(BlockDecision {
                 chance: 0,

@@ -4,7 +4,7 @@
 //! fit can therefore not differ from the numbers. Shares are in thousandths.
 
 use super::measure::{BlockMeasure, Cue, heading_level, share, text_of};
-use super::model::{EvidenceBatch, EvidenceRow};
+use super::model::{BatchRow, EvidenceRow};
 use super::names::{self, NameClass, SIGNS};
 use super::view::{BlockSums, LEAST_SIBLINGS, PageView, SiblingGroup};
 use crate::html::{Container, Extract, SchemaKind, Tag};
@@ -36,7 +36,7 @@ impl FeatureSink for EvidenceRow {
     }
 }
 
-impl FeatureSink for EvidenceBatch {
+impl FeatureSink for BatchRow<'_> {
     #[inline]
     fn put(&mut self, _: &'static str, _: &str, value: i64) {
         self.push(limited(value));
@@ -439,6 +439,9 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
     }
 
     /// Writes the row of a block. Blocks must be visited in order.
+    ///
+    /// It is inlined with all that it calls, so that each number has a known place in the row.
+    #[inline(always)]
     pub(super) fn block_row(&mut self, index: usize, sink: &mut impl FeatureSink) {
         let view = self.view;
         let (Some(block), Some(&measure)) = (
@@ -470,6 +473,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         begin.is_some_and(|begin| parts.any(|part| part == begin))
     }
 
+    #[inline(always)]
     fn text_row(&self, index: usize, measure: BlockMeasure, sink: &mut impl FeatureSink) {
         let view = self.view;
         let Some(block) = view.page.outline.blocks.get(index) else {
@@ -525,6 +529,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         sink.put("", "in the title", i64::from(in_title));
     }
 
+    #[inline(always)]
     fn position_row(&mut self, index: usize, sink: &mut impl FeatureSink) {
         let view = self.view;
         let place = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
@@ -600,6 +605,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         );
     }
 
+    #[inline(always)]
     fn neighbour_row(&self, index: usize, sink: &mut impl FeatureSink) {
         let view = self.view;
         for (offset, name) in [(1_usize, "previous"), (2, "second previous")] {
@@ -620,6 +626,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         }
     }
 
+    #[inline(always)]
     fn neighbour(&self, index: Option<usize>, name: &'static str, sink: &mut impl FeatureSink) {
         let outline = &self.view.page.outline;
         let measure = index
@@ -634,6 +641,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         sink.put(name, "heading level", level.into());
     }
 
+    #[inline(always)]
     fn path_row(&self, sink: &mut impl FeatureSink) {
         let Some(top) = self.path.last() else {
             return;

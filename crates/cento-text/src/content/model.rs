@@ -51,6 +51,11 @@ pub(super) const LANES: usize = 16;
 /// The evidence of several rows, feature by feature, so that a tree reads all rows at once.
 pub(super) struct EvidenceBatch {
     columns: Box<[[i16; LANES]; 256]>,
+}
+
+/// Writes a row of a batch.
+pub(super) struct BatchRow<'a> {
+    columns: &'a mut [[i16; LANES]; 256],
     lane: usize,
     length: u8,
 }
@@ -59,20 +64,24 @@ impl EvidenceBatch {
     pub(super) fn new() -> Self {
         EvidenceBatch {
             columns: Box::new([[0; LANES]; 256]),
-            lane: 0,
-            length: 0,
         }
     }
 
-    /// The next values are those of row `lane`.
-    pub(super) fn begin_row(&mut self, lane: usize) {
-        self.lane = lane % LANES;
-        self.length = 0;
+    /// Begins the row `lane`.
+    #[inline]
+    pub(super) fn row(&mut self, lane: usize) -> BatchRow<'_> {
+        BatchRow {
+            columns: &mut self.columns,
+            lane: lane % LANES,
+            length: 0,
+        }
     }
+}
 
+impl BatchRow<'_> {
     #[inline]
     pub(super) fn push(&mut self, value: i16) {
-        self.columns[usize::from(self.length)][self.lane] = value;
+        self.columns[usize::from(self.length)][self.lane % LANES] = value;
         self.length = self.length.wrapping_add(1);
     }
 }
@@ -322,8 +331,8 @@ mod tests {
         ) {
             let mut batch = EvidenceBatch::new();
             for (lane, values) in rows.iter().enumerate() {
-                batch.begin_row(lane);
-                values.iter().for_each(|&value| batch.push(value));
+                let mut row = batch.row(lane);
+                values.iter().for_each(|&value| row.push(value));
             }
             let alone: Vec<i32> = rows.iter().map(|values| block_score(&row(values))).collect();
             prop_assert_eq!(alone, block_scores(&batch));
