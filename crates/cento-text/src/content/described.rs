@@ -102,7 +102,8 @@ fn hash(text: &[u8], word: Range<usize>) -> u64 {
 /// Eight bytes with ASCII letters in lower case.
 #[inline]
 fn lower(bytes: u64) -> u64 {
-    // The high bit of a byte is set if its low bits are at least `A`, and if they are more than `Z`.
+    // The high bit of a byte is set if its low bits are at least `A`, and if they are more than
+    // `Z`.
     let low = bytes & eight(0x7f);
     let least = low + eight(0x80 - b'A');
     let more = low + eight(0x7f - b'Z');

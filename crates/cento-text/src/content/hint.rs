@@ -109,7 +109,7 @@ const fn part(word: &[u8], meaning: &[u8]) -> Part {
     }
 }
 
-static BEGINNINGS: [Part; 14] = [
+const BEGINNINGS: [Part; 14] = [
     part(b"breadcrumb", b"breadcrumb"),
     part(b"comentario", b"comments"),
     part(b"comment", b"comments"),
@@ -126,7 +126,7 @@ static BEGINNINGS: [Part; 14] = [
     part(b"widget", b"widget"),
 ];
 
-static ENDS: [Part; 9] = [
+const ENDS: [Part; 9] = [
     part(b"comments", b"comments"),
     part(b"footer", b"footer"),
     part(b"kommentare", b"comments"),
@@ -138,6 +138,35 @@ static ENDS: [Part; 9] = [
     part(b"teaser", b"teaser"),
 ];
 
+/// Two letters as numbers below 32.
+const fn pair(letters: u128) -> (usize, usize) {
+    ((letters & 31) as usize, (letters >> 8 & 31) as usize)
+}
+
+/// The first two letters of all beginnings: for each first one, a bit for each second one.
+static BEGINNING_PAIRS: [u32; 32] = {
+    let mut pairs = [0; 32];
+    let mut i = 0;
+    while i < BEGINNINGS.len() {
+        let (one, two) = pair(BEGINNINGS[i].word);
+        pairs[one] |= 1 << two;
+        i += 1;
+    }
+    pairs
+};
+
+/// Likewise, the last two letters of all ends.
+static END_PAIRS: [u32; 32] = {
+    let mut pairs = [0; 32];
+    let mut i = 0;
+    while i < ENDS.len() {
+        let (one, two) = pair(ENDS[i].word >> (8 * (ENDS[i].length - 2)));
+        pairs[one] |= 1 << two;
+        i += 1;
+    }
+    pairs
+};
+
 /// A commentary is an article, and so is what is commented.
 const NO_COMPOUNDS: [u128; 3] = [
     packed(b"commentary"),
@@ -148,7 +177,12 @@ const NO_COMPOUNDS: [u128; 3] = [
 /// The part of a compound that says what an element is: `commentform` is about comments, and
 /// `topmenu` is a menu. Other parts, such as `tag` or `ad`, also occur in unrelated words.
 fn compound(word: u128) -> Option<u128> {
+    // Most words are none by their first or last two letters.
     let length = length(word);
+    let (first, last) = (pair(word), pair(word >> (8 * length.saturating_sub(2))));
+    if BEGINNING_PAIRS[first.0] >> first.1 & 1 == 0 && END_PAIRS[last.0] >> last.1 & 1 == 0 {
+        return None;
+    }
     let begins = |part: &&Part| length >= part.length && prefix(word, part.length) == part.word;
     let ends =
         |part: &&Part| length >= part.length && word >> (8 * (length - part.length)) == part.word;
@@ -254,6 +288,7 @@ fn each_word(names: &str, mut take: impl FnMut(u128)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn hint(names: &str) -> Hint {
         read(names, |_| {})
@@ -266,6 +301,35 @@ mod tests {
             words.push(String::from_utf8_lossy(&bytes[..length(word)]).into_owned());
         });
         words
+    }
+
+    /// The words of names, letter by letter.
+    fn words_as_defined(names: &str) -> Vec<String> {
+        let letters: Vec<char> = names.chars().chain([' ']).collect();
+        let mut words = vec![String::new()];
+        for (index, &letter) in letters.iter().enumerate() {
+            let before = index.checked_sub(1).map_or(' ', |index| letters[index]);
+            let after = letters.get(index + 1).copied().unwrap_or(' ');
+            let begins = letter.is_ascii_uppercase()
+                && (before.is_ascii_lowercase() || after.is_ascii_lowercase());
+            if begins || !letter.is_ascii_alphabetic() {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut()
+                && letter.is_ascii_alphabetic()
+            {
+                word.push(letter);
+            }
+        }
+        words.retain(|word| (2..=16).contains(&word.len()));
+        words.iter().map(|word| word.to_ascii_lowercase()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_split_as_defined(names in "([a-z]{0,18}|[A-Zab]{0,9}|[ _é0-9-]{1,2}){0,30}") {
+            prop_assert_eq!(words(&names), words_as_defined(&names));
+        }
     }
 
     #[test]

@@ -182,13 +182,17 @@ impl BlockTree {
 
     /// Adds the values of the leaves of the rows of a batch.
     fn add(&self, batch: &EvidenceBatch, scores: &mut [i32; LANES]) {
+        /// Rows that the compiler unrolls.
+        const STEP: usize = 4;
         let nodes = self.third_level(batch);
-        for lane in 0..LANES {
-            let mut node = (nodes[lane] & 15) as usize;
-            for _ in 3..DEPTH {
-                node = self.next(node, |feature| batch.columns[usize::from(feature)][lane]);
+        for begin in (0..LANES).step_by(STEP) {
+            for lane in begin..begin + STEP {
+                let mut node = (nodes[lane] & 15) as usize;
+                for _ in 3..DEPTH {
+                    node = self.next(node, |feature| batch.columns[usize::from(feature)][lane]);
+                }
+                scores[lane] += i32::from(self.leaf(node));
             }
-            scores[lane] += i32::from(self.leaf(node));
         }
     }
 

@@ -6,7 +6,7 @@
 use super::hint::{self, Hint};
 use super::measure::hash;
 use super::vocabulary::Vocabulary;
-use crate::html::Tag;
+use crate::html::{Outline, Tag};
 
 macro_rules! name_classes {
     ($($variant:ident $label:literal: $($word:literal)|+,)*) => {
@@ -220,38 +220,87 @@ fn shape(names: &str) -> u64 {
 
 /// The sign of a tag, as a bit.
 pub(super) fn tag_sign(tag: Tag) -> u128 {
-    match TAGS.iter().position(|&sign| sign == tag) {
-        Some(place) => 1 << (NameClass::LABELS.len() + place),
-        None => 0,
+    static SIGNS: [u128; Tag::COUNT] = {
+        let mut signs = [0; Tag::COUNT];
+        let mut place = 0;
+        while place < TAGS.len() {
+            signs[TAGS[place].index()] = 1 << (NameClass::LABELS.len() + place);
+            place += 1;
+        }
+        signs
+    };
+    SIGNS[tag.index()]
+}
+
+/// What the names of the elements of a page say.
+pub(super) struct ElementNames {
+    /// What different names say; the first says nothing.
+    readings: Vec<NameReading>,
+    /// For each container, the place of what its names say.
+    places: Vec<u32>,
+}
+
+impl ElementNames {
+    /// Reads the names of the containers that have text.
+    pub(super) fn of(outline: &Outline) -> Self {
+        let mut reader = NameReader::new();
+        let containers = outline.containers.iter();
+        let places = containers.map(|container| {
+            if container.blocks.is_empty() {
+                0
+            } else {
+                reader.read(outline.hint(container))
+            }
+        });
+        ElementNames {
+            places: places.collect(),
+            readings: reader.readings,
+        }
+    }
+
+    pub(super) fn get(&self, container: usize) -> Option<&NameReading> {
+        self.readings.get(*self.places.get(container)? as usize)
+    }
+
+    /// What the names of each container say, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &NameReading> {
+        let places = self.places.iter();
+        places.filter_map(|&place| self.readings.get(place as usize))
     }
 }
 
 /// Reads the names of elements, and remembers recent ones: the elements of a page share their
-/// names. Each slot has the last names with its hash, so that no choice of names makes it slow.
-pub(super) struct NameReader<'a> {
-    slots: Vec<(&'a str, NameReading)>,
+/// names. Each slot has the place of the last names with its hash, so that no choice of names makes
+/// it slow.
+struct NameReader<'a> {
+    slots: Vec<u32>,
+    known: Vec<&'a str>,
+    readings: Vec<NameReading>,
 }
 
 impl<'a> NameReader<'a> {
-    const SLOT_BITS: u32 = 9;
+    const SLOT_BITS: u32 = 10;
 
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         NameReader {
-            slots: vec![("", NameReading::of("")); 1 << Self::SLOT_BITS],
+            slots: vec![0; 1 << Self::SLOT_BITS],
+            known: vec![""],
+            readings: vec![NameReading::default()],
         }
     }
 
-    pub(super) fn read(&mut self, names: &'a str) -> NameReading {
+    /// The place of what `names` say.
+    fn read(&mut self, names: &'a str) -> u32 {
         let slot = hash(names.as_bytes()) >> (u64::BITS - Self::SLOT_BITS);
-        match self.slots.get_mut(usize::try_from(slot).unwrap_or(0)) {
-            Some((known, reading)) => {
-                if *known != names {
-                    (*known, *reading) = (names, NameReading::of(names));
-                }
-                *reading
-            }
-            None => NameReading::of(names),
+        let Some(place) = self.slots.get_mut(usize::try_from(slot).unwrap_or(0)) else {
+            return 0;
+        };
+        if *place == 0 || self.known.get(*place as usize) != Some(&names) {
+            *place = u32::try_from(self.known.len()).unwrap_or(0);
+            self.known.push(names);
+            self.readings.push(NameReading::of(names));
         }
+        *place
     }
 }
 
@@ -288,9 +337,12 @@ mod tests {
         let names: Vec<String> = (0..5000).map(|place| format!("post-{place} nav")).collect();
         let mut reader = NameReader::new();
         for names in names.iter().chain(&names) {
-            let (read, fresh) = (reader.read(names), NameReading::of(names));
+            let place = reader.read(names) as usize;
+            let (read, fresh) = (reader.readings[place], NameReading::of(names));
             assert_eq!((read.hint, read.signs), (fresh.hint, fresh.signs));
         }
-        assert_eq!(reader.read("").signs, 0);
+        let nothing = reader.read("") as usize;
+        assert_eq!(reader.readings[nothing].signs, 0);
+        assert_eq!(reader.read("") as usize, nothing);
     }
 }

@@ -4,7 +4,7 @@ use super::article;
 use super::described::DescribedPhrases;
 use super::keys::KeyMap;
 use super::measure::{BlockMeasure, heading_level, measure, range_of};
-use super::names::{NameReader, NameReading, tag_sign};
+use super::names::{ElementNames, tag_sign};
 use super::word_bits::WordBits;
 use crate::html::{Container, Extract, Outline, SchemaCounts, Tag};
 
@@ -74,7 +74,7 @@ pub(super) struct PageView<'a> {
     pub(super) group_of: Vec<u32>,
     pub(super) groups: Vec<SiblingGroup>,
     /// What the names of each container with text say; nothing about the others.
-    pub(super) names: Vec<NameReading>,
+    pub(super) names: ElementNames,
     /// A hash of the tags and first names of each container and of those around it; `None` if none
     /// of them inside the body has a name, as on pages that are laid out by tables.
     pub(super) paths: Vec<Option<u64>>,
@@ -89,18 +89,7 @@ impl<'a> PageView<'a> {
             .iter()
             .map(|block| measure(page, &words, block))
             .collect();
-        let mut reader = NameReader::new();
-        let names: Vec<NameReading> = outline
-            .containers
-            .iter()
-            .map(|container| {
-                if container.blocks.is_empty() {
-                    NameReading::default()
-                } else {
-                    reader.read(outline.hint(container))
-                }
-            })
-            .collect();
+        let names = ElementNames::of(outline);
         let mut kept = vec![false; outline.blocks.len()];
         for run in article::blocks(outline, &names).unwrap_or_default() {
             kept.get_mut(run).unwrap_or_default().fill(true);
@@ -227,7 +216,7 @@ impl<'a> PageView<'a> {
     pub(super) fn declared_schema(&self) -> SchemaCounts {
         let mut schema = self.page.declared.schema;
         let outline = &self.page.outline;
-        for (container, names) in outline.containers.iter().zip(&self.names) {
+        for (container, names) in outline.containers.iter().zip(self.names.iter()) {
             if names.has_schema {
                 for name in outline.hint(container).split(' ') {
                     if name.contains("schema.org/") {
@@ -247,9 +236,9 @@ impl<'a> PageView<'a> {
     }
 }
 
-fn paths(outline: &Outline, names: &[NameReading]) -> Vec<Option<u64>> {
+fn paths(outline: &Outline, names: &ElementNames) -> Vec<Option<u64>> {
     let mut paths: Vec<(u64, bool)> = Vec::with_capacity(outline.containers.len());
-    for (container, names) in outline.containers.iter().zip(names) {
+    for (container, names) in outline.containers.iter().zip(names.iter()) {
         // The root is its own parent and not yet in the list.
         let around = paths.get(container.parent as usize);
         let (around, is_named) = around.copied().unwrap_or((1, false));
