@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -37,12 +38,17 @@ def output_of(*command, **options):
     return subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE, text=True, env=environment, **options).stdout
 
 
+def processor_seconds():
+    """The processor time of all programs so far. `os.times` counts ticks of 10 ms, a fifteenth of what cento takes."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def extracted(command, paths):
     """The texts by id, the page types if known, and the processor seconds."""
-    begun = os.times()
+    begun = processor_seconds()
     said = output_of(*command, input="\n".join(paths))
-    ended = os.times()
-    seconds = ended.children_user + ended.children_system - begun.children_user - begun.children_system
+    seconds = processor_seconds() - begun
     texts, types = {}, {}
     for line in said.rstrip("\n").split("\n"):
         path, *rest = json.loads(line)

@@ -49,6 +49,7 @@ pub mod evidence;
 mod explain;
 mod features;
 mod hint;
+mod keys;
 mod measure;
 mod model;
 mod names;
@@ -56,6 +57,8 @@ mod page_type;
 mod phrase;
 pub mod slope;
 mod view;
+mod vocabulary;
+mod word_bits;
 
 pub use decide::ContentRule;
 pub use explain::{ExplainedBlock, Explanation, explain};

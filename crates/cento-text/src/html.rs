@@ -28,7 +28,7 @@ mod microdata;
 pub mod outline;
 mod part;
 mod reference;
-mod scan;
+pub(crate) mod scan;
 mod schema;
 mod tag;
 pub mod token;

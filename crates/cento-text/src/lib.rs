@@ -70,6 +70,7 @@
 //! assert_eq!(domains, ["example.co.uk"]);
 //! ```
 
+mod bits;
 pub mod chunk;
 pub mod content;
 pub mod date;

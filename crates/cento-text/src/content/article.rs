@@ -17,7 +17,7 @@
 //! Each step is one pass over the blocks or over the elements.
 
 use super::hint::{self, Periphery};
-use super::names::NameReading;
+use super::names::ElementNames;
 use crate::html::{Container, Outline, Tag, TextBlock};
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ const LEAST_PART: u64 = 10;
 
 /// Returns the runs of blocks that make up the main content, ascending; `None` if the page has
 /// none. The names of its containers are `read`.
-pub(super) fn blocks(outline: &Outline, read: &[NameReading]) -> Option<Vec<Range<usize>>> {
+pub(super) fn blocks(outline: &Outline, read: &ElementNames) -> Option<Vec<Range<usize>>> {
     // If the names rule out everything (a page that is all discussion), retry without them.
     [NameHints::Used, NameHints::Ignored]
         .into_iter()
@@ -182,7 +182,7 @@ impl Sums {
 }
 
 impl<'a> WeighedPage<'a> {
-    fn weigh(outline: &'a Outline, names: NameHints, read: &[NameReading]) -> Self {
+    fn weigh(outline: &'a Outline, names: NameHints, read: &ElementNames) -> Self {
         let (peripheral, weights) = classify_containers(outline, names, read);
         let mut balance = Balance::default();
         let mut balances = Vec::with_capacity(outline.blocks.len() + 1);
@@ -321,7 +321,7 @@ impl<'a> WeighedPage<'a> {
 fn classify_containers(
     outline: &Outline,
     names: NameHints,
-    read: &[NameReading],
+    read: &ElementNames,
 ) -> (Vec<bool>, Vec<i64>) {
     let containers = &outline.containers;
     let sums = Sums::over(&outline.blocks);

@@ -17,13 +17,13 @@
 //!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
 use super::features::BlockWalk;
+use super::keys::{KeyMap, KeySet};
 use super::measure::BlockMeasure;
 use super::model::{self, EvidenceBatch, LANES, chance};
 use super::names::NameClass;
 use super::page_type::{PageType, RecognisedType};
 use super::view::PageView;
 use crate::html::{Tag, TextBlock};
-use std::collections::{HashMap, HashSet};
 
 /// Why a block is removed regardless of its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,8 +136,7 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
     let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
     for (place, rows) in blocks.chunks(LANES).enumerate() {
         for (lane, block) in rows.iter().enumerate() {
-            batch.begin_row(lane);
-            walk.block_row(LANES * place + lane, &mut batch);
+            walk.block_row(LANES * place + lane, &mut batch.row(lane));
             hidden.push(walk.hidden_share().is_some());
             decisions.push(BlockDecision {
                 chance: 0,
@@ -196,7 +195,7 @@ fn average_paths(view: &PageView<'_>, page_type: PageType, decisions: &mut [Bloc
         path.map(|path| (path, measure.is_prose))
     };
     let blocks = || view.page.outline.blocks.iter().zip(&view.measures);
-    let mut sums: HashMap<(u64, bool), (u64, u64, u64)> = HashMap::new();
+    let mut sums: KeyMap<(u64, bool), (u64, u64, u64)> = KeyMap::default();
     for ((block, measure), decision) in blocks().zip(&*decisions) {
         if let Some(path) = path(block, measure) {
             let sum = sums.entry(path).or_default();
@@ -300,7 +299,7 @@ const LEAST_VOTES: u32 = 4;
 /// neighbours than the rest, and would else be judged by them.
 fn follow_siblings(view: &PageView<'_>, decisions: &mut [BlockDecision]) {
     let outline = &view.page.outline;
-    let mut votes: HashMap<(u32, u32, Tag), (u32, u32)> = HashMap::new();
+    let mut votes: KeyMap<(u32, u32, Tag), (u32, u32)> = KeyMap::default();
     let mut places = Vec::with_capacity(decisions.len());
     for (index, block) in outline.blocks.iter().enumerate() {
         let mut container = block.container;
@@ -338,7 +337,7 @@ fn follow_siblings(view: &PageView<'_>, decisions: &mut [BlockDecision]) {
 
 /// Keeps each longer text once: the first copy, or the first that is shown if there is one.
 fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [BlockDecision]) {
-    let mut known: HashSet<u64> = HashSet::new();
+    let mut known: KeySet<u64> = KeySet::default();
     for pass in [false, true] {
         for ((decision, measure), &hidden) in decisions.iter_mut().zip(&view.measures).zip(hidden) {
             if hidden == pass

@@ -3,8 +3,8 @@
 //! A row is written by one function, which names each number: the names in explanations and in the
 //! fit can therefore not differ from the numbers. Shares are in thousandths.
 
-use super::measure::{BlockMeasure, Cue, heading_level, text_of};
-use super::model::{EvidenceBatch, EvidenceRow};
+use super::measure::{BlockMeasure, Cue, heading_level, share, text_of};
+use super::model::{BatchRow, EvidenceRow};
 use super::names::{self, NameClass, SIGNS};
 use super::view::{BlockSums, LEAST_SIBLINGS, PageView, SiblingGroup};
 use crate::html::{Container, Extract, SchemaKind, Tag};
@@ -36,7 +36,7 @@ impl FeatureSink for EvidenceRow {
     }
 }
 
-impl FeatureSink for EvidenceBatch {
+impl FeatureSink for BatchRow<'_> {
     #[inline]
     fn put(&mut self, _: &'static str, _: &str, value: i64) {
         self.push(limited(value));
@@ -56,16 +56,6 @@ impl FeatureSink for Vec<String> {
 
     fn put_named(&mut self, group: &'static str, name: impl FnOnce() -> String, value: i64) {
         self.put(group, &name(), value);
-    }
-}
-
-/// `part` in thousandths of `whole`; 0 if there is nothing.
-#[inline]
-fn share(part: u32, whole: u32) -> i64 {
-    if whole == 0 {
-        0
-    } else {
-        i64::from(part) * 1000 / i64::from(whole)
     }
 }
 
@@ -243,15 +233,62 @@ fn groups_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
         .copied()
         .unwrap_or_default();
     for (group, name) in [(most_text, "page siblings"), (with_images, "page cards")] {
-        sink.put(name, "count", group.count.into());
-        sink.put(name, "share", share(group.bytes, total.bytes));
-        sink.put(
-            name,
-            "bytes each",
-            i64::from(group.bytes / group.count.max(1)),
-        );
-        sink.put(name, "links", share(group.link_bytes, group.bytes));
-        sink.put(name, "prose", share(group.prose, group.bytes));
+        put_all(sink, name, GROUP_NAMES, group_numbers(&group, total));
+    }
+}
+
+/// The names of [`group_numbers`].
+const GROUP_NAMES: [&str; 5] = ["count", "share", "bytes each", "links", "prose"];
+
+/// The numbers about a group of similar siblings.
+fn group_numbers(group: &SiblingGroup, total: BlockSums) -> [i16; 5] {
+    [
+        group.count.into(),
+        share(group.bytes, total.bytes),
+        i64::from(group.bytes / group.count.max(1)),
+        share(group.link_bytes, group.bytes),
+        share(group.prose, group.bytes),
+    ]
+    .map(limited)
+}
+
+/// The names of [`element_numbers`].
+const ELEMENT_NAMES: [&str; 8] = [
+    "share",
+    "links",
+    "prose",
+    "blocks",
+    "bytes a block",
+    "article",
+    "described",
+    "controls",
+];
+
+/// The numbers about an element, given the sums over it.
+fn element_numbers(inside: BlockSums, total: BlockSums) -> [i16; 8] {
+    [
+        share(inside.bytes, total.bytes),
+        share(inside.link_bytes, inside.bytes),
+        share(inside.prose, inside.bytes),
+        inside.blocks.into(),
+        i64::from(inside.bytes / inside.blocks.max(1)),
+        share(inside.kept, inside.bytes),
+        share(inside.described, total.described),
+        inside.controls.into(),
+    ]
+    .map(limited)
+}
+
+/// Writes numbers that were computed before.
+#[inline]
+fn put_all<const N: usize>(
+    sink: &mut impl FeatureSink,
+    group: &'static str,
+    names: [&str; N],
+    numbers: [i16; N],
+) {
+    for (name, number) in names.into_iter().zip(numbers) {
+        sink.put(group, name, number.into());
     }
 }
 
@@ -260,16 +297,19 @@ fn groups_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
 struct PathElement {
     container: u32,
     end: u32,
-    inside: BlockSums,
+    /// See [`element_numbers`].
+    numbers: [i16; 8],
     /// For each sign, the share of the page inside the innermost element that has it.
     signs: [u16; SIGNS],
     /// The share of the page inside the outermost element that is not shown.
     hidden: u16,
     /// Levels up to an element with half of what the article method keeps.
     to_article: u16,
-    /// The innermost group, and the one with most text.
-    inner: SiblingGroup,
-    outer: SiblingGroup,
+    /// The innermost group, and the one with most text, see [`group_numbers`].
+    inner: [i16; 5],
+    outer: [i16; 5],
+    /// The text of the latter.
+    outer_bytes: u32,
 }
 
 /// The share for a sign that no element on the path has.
@@ -287,11 +327,14 @@ pub(super) struct BlockWalk<'v, 'a> {
     last_kept: usize,
     title: &'a str,
     total: BlockSums,
+    /// The numbers of the whole page as an element.
+    page_numbers: [i16; 8],
 }
 
 impl<'v, 'a> BlockWalk<'v, 'a> {
     pub(super) fn new(view: &'v PageView<'a>) -> Self {
         let blocks = &view.page.outline.blocks;
+        let total = view.total();
         BlockWalk {
             view,
             path: Vec::new(),
@@ -306,7 +349,8 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
                 .unwrap_or(blocks.len()),
             last_kept: view.kept.iter().rposition(|&kept| kept).unwrap_or(0),
             title: view.page.title.as_deref().unwrap_or_default(),
-            total: view.total(),
+            total,
+            page_numbers: element_numbers(total, total),
         }
     }
 
@@ -344,16 +388,17 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         let mut element = around.unwrap_or(PathElement {
             container: index,
             end: container.blocks.end,
-            inside,
+            numbers: [0; 8],
             signs: [NO_SIGN; SIGNS],
             hidden: NO_SIGN,
             to_article: 0,
-            inner: SiblingGroup::default(),
-            outer: SiblingGroup::default(),
+            inner: [0; 5],
+            outer: [0; 5],
+            outer_bytes: 0,
         });
         element.container = index;
         element.end = container.blocks.end;
-        element.inside = inside;
+        element.numbers = element_numbers(inside, self.total);
         if container.hidden && element.hidden == NO_SIGN {
             element.hidden = u16::try_from(part).unwrap_or(NO_SIGN);
         }
@@ -370,9 +415,10 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
             rest &= rest - 1;
         }
         if let Some(group) = view.repetition(index as usize) {
-            element.inner = group;
-            if group.bytes >= element.outer.bytes {
-                element.outer = group;
+            element.inner = group_numbers(&group, self.total);
+            if group.bytes >= element.outer_bytes {
+                element.outer = element.inner;
+                element.outer_bytes = group.bytes;
             }
         }
         self.path.push(element);
@@ -393,6 +439,9 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
     }
 
     /// Writes the row of a block. Blocks must be visited in order.
+    ///
+    /// It is inlined with all that it calls, so that each number has a known place in the row.
+    #[inline(always)]
     pub(super) fn block_row(&mut self, index: usize, sink: &mut impl FeatureSink) {
         let view = self.view;
         let (Some(block), Some(&measure)) = (
@@ -417,13 +466,21 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         );
     }
 
+    /// Whether a text of at least eight bytes begins like a part of the title.
+    fn may_be_in_title(&self, text: &str) -> bool {
+        let begin = text.as_bytes().first_chunk::<8>();
+        let mut parts = self.title.as_bytes().windows(8);
+        begin.is_some_and(|begin| parts.any(|part| part == begin))
+    }
+
+    #[inline(always)]
     fn text_row(&self, index: usize, measure: BlockMeasure, sink: &mut impl FeatureSink) {
         let view = self.view;
         let Some(block) = view.page.outline.blocks.get(index) else {
             return;
         };
         sink.put("", "bytes", measure.bytes.into());
-        sink.put("", "links", share(measure.link_bytes, measure.bytes));
+        sink.put("", "links", measure.links.into());
         sink.put("", "bytes a word", share(measure.bytes, measure.words) / 10);
         sink.put("", "sentences", measure.sentences.into());
         sink.put("", "commas", measure.commas.into());
@@ -468,10 +525,11 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
             )),
         );
         let text = text_of(view.page, block);
-        let in_title = text.len() >= 8 && text.len() <= 300 && self.title.contains(text);
+        let in_title = text.len() <= 300 && self.may_be_in_title(text) && self.title.contains(text);
         sink.put("", "in the title", i64::from(in_title));
     }
 
+    #[inline(always)]
     fn position_row(&mut self, index: usize, sink: &mut impl FeatureSink) {
         let view = self.view;
         let place = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
@@ -547,6 +605,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         );
     }
 
+    #[inline(always)]
     fn neighbour_row(&self, index: usize, sink: &mut impl FeatureSink) {
         let view = self.view;
         for (offset, name) in [(1_usize, "previous"), (2, "second previous")] {
@@ -567,6 +626,7 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
         }
     }
 
+    #[inline(always)]
     fn neighbour(&self, index: Option<usize>, name: &'static str, sink: &mut impl FeatureSink) {
         let outline = &self.view.page.outline;
         let measure = index
@@ -577,10 +637,11 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
             .and_then(|index| outline.blocks.get(index))
             .map_or(0, |block| heading_level(block.tag));
         sink.put(name, "bytes", measure.bytes.into());
-        sink.put(name, "links", share(measure.link_bytes, measure.bytes));
+        sink.put(name, "links", measure.links.into());
         sink.put(name, "heading level", level.into());
     }
 
+    #[inline(always)]
     fn path_row(&self, sink: &mut impl FeatureSink) {
         let Some(top) = self.path.last() else {
             return;
@@ -597,39 +658,13 @@ impl<'v, 'a> BlockWalk<'v, 'a> {
             (3, "around 3"),
             (5, "around 5"),
         ] {
-            let inside = self
-                .path
-                .len()
-                .checked_sub(up)
+            let place = self.path.len().checked_sub(up);
+            let numbers = place
                 .and_then(|place| self.path.get(place))
-                .map_or(self.total, |element| element.inside);
-            sink.put(name, "share", share(inside.bytes, self.total.bytes));
-            sink.put(name, "links", share(inside.link_bytes, inside.bytes));
-            sink.put(name, "prose", share(inside.prose, inside.bytes));
-            sink.put(name, "blocks", inside.blocks.into());
-            sink.put(
-                name,
-                "bytes a block",
-                i64::from(inside.bytes / inside.blocks.max(1)),
-            );
-            sink.put(name, "article", share(inside.kept, inside.bytes));
-            sink.put(
-                name,
-                "described",
-                share(inside.described, self.total.described),
-            );
-            sink.put(name, "controls", inside.controls.into());
+                .map_or(self.page_numbers, |element| element.numbers);
+            put_all(sink, name, ELEMENT_NAMES, numbers);
         }
-        for (group, name) in [(top.inner, "siblings"), (top.outer, "largest siblings")] {
-            sink.put(name, "count", group.count.into());
-            sink.put(name, "share", share(group.bytes, self.total.bytes));
-            sink.put(
-                name,
-                "bytes each",
-                i64::from(group.bytes / group.count.max(1)),
-            );
-            sink.put(name, "links", share(group.link_bytes, group.bytes));
-            sink.put(name, "prose", share(group.prose, group.bytes));
-        }
+        put_all(sink, "siblings", GROUP_NAMES, top.inner);
+        put_all(sink, "largest siblings", GROUP_NAMES, top.outer);
     }
 }

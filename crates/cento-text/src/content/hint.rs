@@ -6,6 +6,8 @@
 //! `FOR UPDATE SHARE`. Each word therefore has a strength, and [`article`](super::article) weighs
 //! it against the content of the element.
 
+use super::vocabulary::{Vocabulary, length, pack, packed, prefix};
+
 /// The hints in the names of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hint {
@@ -49,27 +51,32 @@ enum Sign {
     Embedded,
 }
 
-/// The longest word that has a hint.
-const LONGEST_WORD: usize = 16;
+const SIDE: u128 = packed(b"side");
+const BAR: u128 = packed(b"bar");
+const SIDEBAR: u128 = packed(b"sidebar");
 
-/// Reads the names of an element, and calls `visit` with each word of them.
-pub(super) fn read(names: &str, mut visit: impl FnMut(&[u8])) -> Hint {
+/// Reads the names of an element, and calls `visit` with each word of them, see [`pack`].
+pub(super) fn read(names: &str, mut visit: impl FnMut(u128)) -> Hint {
     let mut hint = Hint::default();
     let mut social = false;
     let mut embedded = false;
     let mut after_first = false;
     let mut after_side = false;
     each_word(names, |word| {
-        let mut sign = self::sign(word);
+        let mut sign = SIGN_WORDS.get(word);
         let mut word = word;
         if sign.is_none() {
-            word = match word {
-                b"bar" if after_side => b"sidebar",
-                _ => compound(word).unwrap_or(word),
+            let meaning = if word == BAR && after_side {
+                Some(SIDEBAR)
+            } else {
+                compound(word)
             };
-            sign = self::sign(word);
+            if let Some(meaning) = meaning {
+                word = meaning;
+                sign = SIGN_WORDS.get(word);
+            }
         }
-        after_side = word == b"side";
+        after_side = word == SIDE;
         visit(word);
         match sign {
             Some(Sign::Periphery(peripheral)) => hint.peripheral = hint.peripheral.max(peripheral),
@@ -87,139 +94,201 @@ pub(super) fn read(names: &str, mut visit: impl FnMut(&[u8])) -> Hint {
     hint
 }
 
-/// The part of a compound that says what an element is: `commentform` is about comments, and
-/// `topmenu` is a menu. Other parts, such as `tag` or `ad`, also occur in unrelated words.
-fn compound(word: &[u8]) -> Option<&'static [u8]> {
-    const BEGINNINGS: &[(&[u8], &[u8])] = &[
-        (b"breadcrumb", b"breadcrumb"),
-        (b"comentario", b"comments"),
-        (b"comment", b"comments"),
-        (b"cookie", b"cookie"),
-        (b"footer", b"footer"),
-        (b"kommentar", b"comments"),
-        (b"navigation", b"navigation"),
-        (b"newsletter", b"newsletter"),
-        (b"related", b"related"),
-        (b"sidebar", b"sidebar"),
-        (b"social", b"social"),
-        (b"teaser", b"teaser"),
-        (b"trackback", b"comments"),
-        (b"widget", b"widget"),
-    ];
-    const ENDS: &[(&[u8], &[u8])] = &[
-        (b"comments", b"comments"),
-        (b"footer", b"footer"),
-        (b"kommentare", b"comments"),
-        (b"menu", b"menu"),
-        (b"nav", b"nav"),
-        (b"navi", b"nav"),
-        (b"navigation", b"navigation"),
-        (b"sidebar", b"sidebar"),
-        (b"teaser", b"teaser"),
-    ];
-    // A commentary is an article, and so is what is commented.
-    if matches!(word, b"commentary" | b"commented" | b"commentable") {
-        return None;
-    }
-    let begins = BEGINNINGS.iter().find(|(part, _)| word.starts_with(part));
-    let ends = || ENDS.iter().find(|(part, _)| word.ends_with(part));
-    begins.or_else(ends).map(|&(_, meaning)| meaning)
+/// A part of a compound, and the word that means the same.
+struct Part {
+    word: u128,
+    length: usize,
+    meaning: u128,
 }
 
-fn sign(word: &[u8]) -> Option<Sign> {
-    Some(match word {
-        b"nav" | b"navbar" | b"navigation" | b"menu" | b"breadcrumb" | b"breadcrumbs"
-        | b"pagination" | b"pager" | b"toolbar" | b"toc" | b"skip" => {
-            Sign::Periphery(Periphery::Bar)
-        }
-        b"navi" | b"navlinks" | b"rootline" | b"pathway" | b"filariane" | b"ariane"
-        | b"brotkrumen" | b"pagenav" | b"pagenavi" | b"catlinks" | b"printfooter" => {
-            Sign::Periphery(Periphery::Bar)
-        }
-        b"share" | b"sharing" | b"follow" | b"subscribe" | b"subscription" | b"signup"
-        | b"login" | b"print" | b"rating" | b"ratings" | b"tag" | b"tags" => {
-            Sign::Periphery(Periphery::Bar)
-        }
-        b"sharedaddy" | b"sharethis" | b"sociable" | b"addthis" | b"addtoany" | b"shariff"
-        | b"teilen" | b"partager" | b"compartir" | b"drucken" | b"imprimer" | b"schlagworte"
-        | b"etiquetas" => Sign::Periphery(Periphery::Bar),
-        b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright" | b"werbung" | b"anzeige"
-        | b"publicite" | b"publicidad" => Sign::Periphery(Periphery::Bar),
-        b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates" | b"time" | b"timestamp"
-        | b"postmetadata" | b"postmeta" | b"postinfo" | b"submitted" | b"autor" | b"auteur"
-        | b"autore" | b"datum" | b"fecha" => Sign::Periphery(Periphery::Bar),
-        b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" | b"bildunterschrift"
-        | b"legende" => Sign::Periphery(Periphery::Bar),
-        b"sidebar" | b"aside" | b"complementary" | b"widget" | b"seitenleiste" | b"randspalte"
-        | b"marginalspalte" | b"portlet" | b"moduletable" => Sign::Periphery(Periphery::Box),
-        b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"recirc"
-        | b"trending" | b"popular" | b"teaser" | b"newsletter" | b"yarpp" | b"verwandte"
-        | b"meistgelesen" | b"correlati" | b"relacionados" | b"blogroll" | b"tagcloud" => {
-            Sign::Periphery(Periphery::Area)
-        }
-        b"promo" | b"promoted" | b"promotion" | b"sponsor" | b"sponsored" | b"taboola"
-        | b"outbrain" | b"banner" | b"contentinfo" | b"modal" | b"popup" | b"overlay" => {
-            Sign::Periphery(Periphery::Area)
-        }
-        b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond"
-        | b"footer" | b"cookie" | b"consent" | b"gdpr" | b"commento" | b"commenti" | b"reactie"
-        | b"reacties" | b"pingback" | b"pingbacks" | b"fusszeile" => {
-            Sign::Periphery(Periphery::Foreign)
-        }
-        b"social" => Sign::Social,
-        b"embed" => Sign::Embedded,
-        b"articlebody" | b"articlecontent" | b"entrycontent" | b"maincontent" | b"postbody"
+const fn part(word: &[u8], meaning: &[u8]) -> Part {
+    Part {
+        word: packed(word),
+        length: word.len(),
+        meaning: packed(meaning),
+    }
+}
+
+const BEGINNINGS: [Part; 14] = [
+    part(b"breadcrumb", b"breadcrumb"),
+    part(b"comentario", b"comments"),
+    part(b"comment", b"comments"),
+    part(b"cookie", b"cookie"),
+    part(b"footer", b"footer"),
+    part(b"kommentar", b"comments"),
+    part(b"navigation", b"navigation"),
+    part(b"newsletter", b"newsletter"),
+    part(b"related", b"related"),
+    part(b"sidebar", b"sidebar"),
+    part(b"social", b"social"),
+    part(b"teaser", b"teaser"),
+    part(b"trackback", b"comments"),
+    part(b"widget", b"widget"),
+];
+
+const ENDS: [Part; 9] = [
+    part(b"comments", b"comments"),
+    part(b"footer", b"footer"),
+    part(b"kommentare", b"comments"),
+    part(b"menu", b"menu"),
+    part(b"nav", b"nav"),
+    part(b"navi", b"nav"),
+    part(b"navigation", b"navigation"),
+    part(b"sidebar", b"sidebar"),
+    part(b"teaser", b"teaser"),
+];
+
+/// Two letters as numbers below 32.
+const fn pair(letters: u128) -> (usize, usize) {
+    ((letters & 31) as usize, (letters >> 8 & 31) as usize)
+}
+
+/// The first two letters of all beginnings: for each first one, a bit for each second one.
+static BEGINNING_PAIRS: [u32; 32] = {
+    let mut pairs = [0; 32];
+    let mut i = 0;
+    while i < BEGINNINGS.len() {
+        let (one, two) = pair(BEGINNINGS[i].word);
+        pairs[one] |= 1 << two;
+        i += 1;
+    }
+    pairs
+};
+
+/// Likewise, the last two letters of all ends.
+static END_PAIRS: [u32; 32] = {
+    let mut pairs = [0; 32];
+    let mut i = 0;
+    while i < ENDS.len() {
+        let (one, two) = pair(ENDS[i].word >> (8 * (ENDS[i].length - 2)));
+        pairs[one] |= 1 << two;
+        i += 1;
+    }
+    pairs
+};
+
+/// A commentary is an article, and so is what is commented.
+const NO_COMPOUNDS: [u128; 3] = [
+    packed(b"commentary"),
+    packed(b"commented"),
+    packed(b"commentable"),
+];
+
+/// The part of a compound that says what an element is: `commentform` is about comments, and
+/// `topmenu` is a menu. Other parts, such as `tag` or `ad`, also occur in unrelated words.
+fn compound(word: u128) -> Option<u128> {
+    // Most words are none by their first or last two letters.
+    let length = length(word);
+    let (first, last) = (pair(word), pair(word >> (8 * length.saturating_sub(2))));
+    if BEGINNING_PAIRS[first.0] >> first.1 & 1 == 0 && END_PAIRS[last.0] >> last.1 & 1 == 0 {
+        return None;
+    }
+    let begins = |part: &&Part| length >= part.length && prefix(word, part.length) == part.word;
+    let ends =
+        |part: &&Part| length >= part.length && word >> (8 * (length - part.length)) == part.word;
+    let part = BEGINNINGS.iter().find(begins);
+    let part = part.or_else(|| ENDS.iter().find(ends))?;
+    (!NO_COMPOUNDS.contains(&word)).then_some(part.meaning)
+}
+
+macro_rules! signs {
+    ($($sign:expr => $($word:literal)|+,)*) => {
+        const SIGNS: &[(&[u8], Sign)] = &[$($(($word, $sign),)+)*];
+    };
+}
+
+signs! {
+    Sign::Periphery(Periphery::Bar) => b"nav" | b"navbar" | b"navigation" | b"menu" | b"breadcrumb"
+        | b"breadcrumbs" | b"pagination" | b"pager" | b"toolbar" | b"toc" | b"skip",
+    Sign::Periphery(Periphery::Bar) => b"navi" | b"navlinks" | b"rootline" | b"pathway" | b"filariane"
+        | b"ariane" | b"brotkrumen" | b"pagenav" | b"pagenavi" | b"catlinks" | b"printfooter",
+    Sign::Periphery(Periphery::Bar) => b"share" | b"sharing" | b"follow" | b"subscribe" | b"subscription"
+        | b"signup" | b"login" | b"print" | b"rating" | b"ratings" | b"tag" | b"tags",
+    Sign::Periphery(Periphery::Bar) => b"sharedaddy" | b"sharethis" | b"sociable" | b"addthis"
+        | b"addtoany" | b"shariff" | b"teilen" | b"partager" | b"compartir" | b"drucken"
+        | b"imprimer" | b"schlagworte" | b"etiquetas",
+    Sign::Periphery(Periphery::Bar) => b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright"
+        | b"werbung" | b"anzeige" | b"publicite" | b"publicidad",
+    Sign::Periphery(Periphery::Bar) => b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates"
+        | b"time" | b"timestamp" | b"postmetadata" | b"postmeta" | b"postinfo" | b"submitted"
+        | b"autor" | b"auteur" | b"autore" | b"datum" | b"fecha",
+    Sign::Periphery(Periphery::Bar) => b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow"
+        | b"bildunterschrift" | b"legende",
+    Sign::Periphery(Periphery::Box) => b"sidebar" | b"aside" | b"complementary" | b"widget"
+        | b"seitenleiste" | b"randspalte" | b"marginalspalte" | b"portlet" | b"moduletable",
+    Sign::Periphery(Periphery::Area) => b"related" | b"recommended" | b"recommendation"
+        | b"recommendations" | b"recirc" | b"trending" | b"popular" | b"teaser" | b"newsletter"
+        | b"yarpp" | b"verwandte" | b"meistgelesen" | b"correlati" | b"relacionados" | b"blogroll"
+        | b"tagcloud",
+    Sign::Periphery(Periphery::Area) => b"promo" | b"promoted" | b"promotion" | b"sponsor" | b"sponsored"
+        | b"taboola" | b"outbrain" | b"banner" | b"contentinfo" | b"modal" | b"popup" | b"overlay",
+    Sign::Periphery(Periphery::Foreign) => b"comment" | b"comments" | b"commentlist" | b"disqus"
+        | b"replies" | b"respond" | b"footer" | b"cookie" | b"consent" | b"gdpr" | b"commento"
+        | b"commenti" | b"reactie" | b"reacties" | b"pingback" | b"pingbacks" | b"fusszeile",
+    Sign::Social => b"social",
+    Sign::Embedded => b"embed",
+    Sign::Content => b"articlebody" | b"articlecontent" | b"entrycontent" | b"maincontent" | b"postbody"
         | b"postcontent" | b"storybody" | b"artikeltext" | b"articletext" | b"entrytext"
-        | b"posttext" => Sign::Content,
-        b"article" | b"blog" | b"entry" | b"main" | b"news" | b"page" | b"post" | b"single"
-        | b"story" | b"artikel" | b"beitrag" | b"billet" | b"articulo" | b"articolo" => {
-            Sign::ContentFirst
-        }
-        b"body" | b"content" | b"contents" | b"text" | b"texte" | b"texto" | b"testo"
-        | b"inhalt" => Sign::ContentSecond,
-        _ => return None,
-    })
+        | b"posttext",
+    Sign::ContentFirst => b"article" | b"blog" | b"entry" | b"main" | b"news" | b"page" | b"post"
+        | b"single" | b"story" | b"artikel" | b"beitrag" | b"billet" | b"articulo" | b"articolo",
+    Sign::ContentSecond => b"body" | b"content" | b"contents" | b"text" | b"texte" | b"texto" | b"testo"
+        | b"inhalt",
+}
+
+static SIGN_WORDS: Vocabulary<Sign, { SIGNS.len() }, 512> = Vocabulary::new(SIGNS);
+
+/// Most names have fewer bytes.
+const NAMES_BYTES: usize = 128;
+
+/// The end of the run of bytes from `from` on that are in a class.
+#[inline]
+fn run(names: &[u8], from: usize, is: impl Fn(&u8) -> bool) -> usize {
+    let rest = names.get(from..).unwrap_or_default();
+    from + rest.iter().take_while(|byte| is(byte)).count()
 }
 
 /// Calls `take` with each word of `names` in lower case. Words are runs of ASCII letters, split
 /// where a capital follows a small letter (`articleBody`) or begins a word after capitals
 /// (`HTMLBody`). Single letters and words longer than [`LONGEST_WORD`] are skipped.
-fn each_word(names: &str, mut take: impl FnMut(&[u8])) {
+///
+/// [`LONGEST_WORD`]: super::vocabulary::LONGEST_WORD
+fn each_word(names: &str, mut take: impl FnMut(u128)) {
     let names = names.as_bytes();
-    let byte = |index: usize| names.get(index).copied().unwrap_or_default();
-    let mut begin = 0;
-    for index in 0..=names.len() {
-        let here = byte(index);
-        if here.is_ascii_lowercase() {
-            continue;
+    // After most words, [`pack`] then finds the bytes that it reads.
+    let mut buffer = [0; NAMES_BYTES];
+    let padded = match buffer.get_mut(..names.len()) {
+        Some(start) => {
+            start.copy_from_slice(names);
+            &buffer
         }
-        let in_word = here.is_ascii_alphabetic()
-            && !(here.is_ascii_uppercase()
-                && index > begin
-                && (byte(index - 1).is_ascii_lowercase() || byte(index + 1).is_ascii_lowercase()));
-        if in_word {
-            continue;
-        }
-        let word = names.get(begin..index).unwrap_or_default();
-        let mut small = [0; LONGEST_WORD];
-        if word.len() > 1
-            && let Some(small) = small.get_mut(..word.len())
+        None => names,
+    };
+    let mut take = |begin: usize, end: usize| {
+        if end > begin + 1
+            && let Some(word) = pack(padded, begin..end)
         {
-            small.copy_from_slice(word);
-            small.make_ascii_lowercase();
-            take(small);
+            take(word);
         }
-        begin = if here.is_ascii_alphabetic() {
-            index
-        } else {
-            index + 1
-        };
+    };
+    let mut at = 0;
+    while at < names.len() {
+        let mut begin = run(names, at, |byte| !byte.is_ascii_alphabetic());
+        let capitals = run(names, begin, u8::is_ascii_uppercase);
+        at = run(names, capitals, u8::is_ascii_lowercase);
+        if at > capitals && capitals > begin {
+            // The last capital begins the next word.
+            take(begin, capitals - 1);
+            begin = capitals - 1;
+        }
+        take(begin, at);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn hint(names: &str) -> Hint {
         read(names, |_| {})
@@ -228,9 +297,39 @@ mod tests {
     fn words(names: &str) -> Vec<String> {
         let mut words = Vec::new();
         each_word(names, |word| {
-            words.push(String::from_utf8_lossy(word).into_owned());
+            let bytes = word.to_le_bytes();
+            words.push(String::from_utf8_lossy(&bytes[..length(word)]).into_owned());
         });
         words
+    }
+
+    /// The words of names, letter by letter.
+    fn words_as_defined(names: &str) -> Vec<String> {
+        let letters: Vec<char> = names.chars().chain([' ']).collect();
+        let mut words = vec![String::new()];
+        for (index, &letter) in letters.iter().enumerate() {
+            let before = index.checked_sub(1).map_or(' ', |index| letters[index]);
+            let after = letters.get(index + 1).copied().unwrap_or(' ');
+            let begins = letter.is_ascii_uppercase()
+                && (before.is_ascii_lowercase() || after.is_ascii_lowercase());
+            if begins || !letter.is_ascii_alphabetic() {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut()
+                && letter.is_ascii_alphabetic()
+            {
+                word.push(letter);
+            }
+        }
+        words.retain(|word| (2..=16).contains(&word.len()));
+        words.iter().map(|word| word.to_ascii_lowercase()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_split_as_defined(names in "([a-z]{0,18}|[A-Zab]{0,9}|[ _é0-9-]{1,2}){0,30}") {
+            prop_assert_eq!(words(&names), words_as_defined(&names));
+        }
     }
 
     #[test]

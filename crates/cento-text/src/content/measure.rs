@@ -1,6 +1,9 @@
 //! What is counted in the text of one block.
 
+use super::vocabulary::{Vocabulary, pack};
+use super::word_bits::WordBits;
 use crate::html::{Extract, Tag, TextBlock};
+use std::ops::Range;
 
 macro_rules! cues {
     ($($variant:ident $label:literal: $($word:literal)|+,)*) => {
@@ -11,15 +14,9 @@ macro_rules! cues {
 
         impl Cue {
             pub(super) const LABELS: &[&str] = &[$($label,)*];
-            const WORDS: &[&[u8]] = &[$($($word,)+)*];
-
-            fn of(word: &[u8]) -> Option<Cue> {
-                Some(match word {
-                    $($($word)|+ => Cue::$variant,)*
-                    _ => return None,
-                })
-            }
         }
+
+        const CUES: &[(&[u8], Cue)] = &[$($(($word, Cue::$variant),)+)*];
     };
 }
 
@@ -48,9 +45,7 @@ cues! {
     Script "script": b"javascript" | b"browser" | b"enable" | b"loading" | b"please" | b"blocker",
 }
 
-/// The longest word that is a cue, and the longest text in which cues are looked for: in running
-/// text they mean nothing.
-const LONGEST_CUE: usize = 12;
+/// The longest text in which cues are looked for: in running text they mean nothing.
 const LONGEST_CUED_TEXT: usize = 1_500;
 
 /// A block of at least this many bytes, with few links, is running text.
@@ -61,6 +56,8 @@ const PROSE_BYTES: u32 = 80;
 pub(super) struct BlockMeasure {
     pub(super) bytes: u32,
     pub(super) link_bytes: u32,
+    /// The share of links.
+    pub(super) links: u16,
     pub(super) words: u32,
     /// Ends of sentences.
     pub(super) sentences: u32,
@@ -77,21 +74,37 @@ pub(super) struct BlockMeasure {
     pub(super) hash: u64,
 }
 
-/// The text of a block.
-pub(super) fn text_of<'a>(page: &'a Extract, block: &TextBlock) -> &'a str {
-    page.text
-        .get(block.begin as usize..block.end as usize)
-        .unwrap_or_default()
+/// `part` in thousandths of `whole`; 0 if there is nothing.
+#[inline]
+pub(super) fn share(part: u32, whole: u32) -> i64 {
+    if whole == 0 {
+        0
+    } else {
+        i64::from(part) * 1000 / i64::from(whole)
+    }
 }
 
-pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
+/// Where the text of a block is.
+pub(super) fn range_of(block: &TextBlock) -> Range<usize> {
+    block.begin as usize..block.end as usize
+}
+
+/// The text of a block.
+pub(super) fn text_of<'a>(page: &'a Extract, block: &TextBlock) -> &'a str {
+    page.text.get(range_of(block)).unwrap_or_default()
+}
+
+/// Measures a block of a page, given the words of the text.
+pub(super) fn measure(page: &Extract, words: &WordBits, block: &TextBlock) -> BlockMeasure {
     let text = text_of(page, block);
+    let range = range_of(block);
     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let mut measure = BlockMeasure {
         bytes,
         link_bytes: block.link_bytes.min(bytes),
         ..BlockMeasure::default()
     };
+    measure.links = u16::try_from(share(measure.link_bytes, bytes)).unwrap_or(u16::MAX);
     measure.is_prose = bytes >= PROSE_BYTES && 3 * u64::from(block.link_bytes) < u64::from(bytes);
     measure.count_characters(text.as_bytes());
     measure.hash = hash(text.as_bytes());
@@ -103,21 +116,27 @@ pub(super) fn measure(page: &Extract, block: &TextBlock) -> BlockMeasure {
         last,
         Some('.' | '!' | '?' | '…' | ':' | '。' | '！' | '？' | '।')
     );
-    let is_ascii = text.is_ascii();
-    if !is_ascii {
-        // Marks outside ASCII are rare enough for a search each.
-        for character in text.chars() {
-            measure.sentences += u32::from(matches!(character, '。' | '！' | '？' | '।'));
-            measure.commas += u32::from(matches!(character, '、' | '，' | '؛' | '،'));
-            measure.prices += u32::from(matches!(character, '€' | '£' | '¥' | '₹' | '₽'));
-        }
-    }
     measure.sentences += u32::from(measure.ends_sentence && last != Some(':'));
-    if text.len() <= LONGEST_CUED_TEXT {
-        measure.cues = cues(text.as_bytes());
-        if !is_ascii && text.contains('©') {
-            measure.cues |= 1 << Cue::Rights as u8;
+    let is_short = text.len() <= LONGEST_CUED_TEXT;
+    words.each_other(range.clone(), |index| {
+        let character = page.text.get(index..).and_then(|rest| rest.chars().next());
+        match character {
+            Some('。' | '！' | '？' | '।') => measure.sentences += 1,
+            Some('、' | '，' | '؛' | '،') => measure.commas += 1,
+            Some('€' | '£' | '¥' | '₹' | '₽') => measure.prices += 1,
+            Some('©') if is_short => measure.cues |= 1 << Cue::Rights as u8,
+            _ => {}
         }
+    });
+    if is_short {
+        let text = page.text.as_bytes();
+        words.each_letters(range, |word| {
+            if may_be_cue(text, &word)
+                && let Some(cue) = pack(text, word).and_then(|word| CUE_WORDS.get(word))
+            {
+                measure.cues |= 1 << cue as u8;
+            }
+        });
     }
     measure
 }
@@ -141,35 +160,14 @@ pub(super) fn hash(text: &[u8]) -> u64 {
     mix(mix(hash, u64::from_le_bytes(last)), 1)
 }
 
-fn cues(text: &[u8]) -> u8 {
-    let mut cues = 0;
-    let mut begin = 0;
-    for (index, byte) in text.iter().chain(b" ").enumerate() {
-        if byte.is_ascii_alphabetic() {
-            continue;
-        }
-        let word = text.get(begin..index).unwrap_or_default();
-        begin = index + 1;
-        let mut small = [0; LONGEST_CUE];
-        if may_be_cue(word)
-            && let Some(small) = small.get_mut(..word.len())
-        {
-            small.copy_from_slice(word);
-            small.make_ascii_lowercase();
-            if let Some(cue) = Cue::of(small) {
-                cues |= 1 << cue as u8;
-            }
-        }
-    }
-    cues
-}
+static CUE_WORDS: Vocabulary<Cue, { CUES.len() }, 512> = Vocabulary::new(CUES);
 
 /// The lengths of the cues by their first letter, one bit each.
-static CUE_LENGTHS: [u16; 32] = {
+static CUE_LENGTHS: [u32; 32] = {
     let mut lengths = [0; 32];
     let mut i = 0;
-    while i < Cue::WORDS.len() {
-        let word = Cue::WORDS[i];
+    while i < CUES.len() {
+        let word = CUES[i].0;
         lengths[(word[0] & 31) as usize] |= 1 << word.len();
         i += 1;
     }
@@ -178,11 +176,9 @@ static CUE_LENGTHS: [u16; 32] = {
 
 /// Whether there is a cue with the first letter and the length of a word, in any case.
 #[inline]
-fn may_be_cue(word: &[u8]) -> bool {
-    let Some(&first) = word.first() else {
-        return false;
-    };
-    word.len() <= LONGEST_CUE && CUE_LENGTHS[usize::from(first & 31)] >> word.len() & 1 == 1
+fn may_be_cue(text: &[u8], word: &Range<usize>) -> bool {
+    let first = text.get(word.start).copied().unwrap_or_default();
+    word.len() < 32 && CUE_LENGTHS[usize::from(first & 31)] >> word.len() & 1 == 1
 }
 
 /// Bytes are counted in as many lanes as a vector register has.

@@ -51,6 +51,11 @@ pub(super) const LANES: usize = 16;
 /// The evidence of several rows, feature by feature, so that a tree reads all rows at once.
 pub(super) struct EvidenceBatch {
     columns: Box<[[i16; LANES]; 256]>,
+}
+
+/// Writes a row of a batch.
+pub(super) struct BatchRow<'a> {
+    columns: &'a mut [[i16; LANES]; 256],
     lane: usize,
     length: u8,
 }
@@ -59,23 +64,30 @@ impl EvidenceBatch {
     pub(super) fn new() -> Self {
         EvidenceBatch {
             columns: Box::new([[0; LANES]; 256]),
-            lane: 0,
-            length: 0,
         }
     }
 
-    /// The next values are those of row `lane`.
-    pub(super) fn begin_row(&mut self, lane: usize) {
-        self.lane = lane % LANES;
-        self.length = 0;
+    /// Begins the row `lane`.
+    #[inline]
+    pub(super) fn row(&mut self, lane: usize) -> BatchRow<'_> {
+        BatchRow {
+            columns: &mut self.columns,
+            lane: lane % LANES,
+            length: 0,
+        }
     }
+}
 
+impl BatchRow<'_> {
     #[inline]
     pub(super) fn push(&mut self, value: i16) {
-        self.columns[usize::from(self.length)][self.lane] = value;
+        self.columns[usize::from(self.length)][self.lane % LANES] = value;
         self.length = self.length.wrapping_add(1);
     }
 }
+
+/// An answer for each row of an [`EvidenceBatch`]: no bits or all.
+type LaneMask = [i16; LANES];
 
 /// An oblivious tree. The answers of its levels, whether a row has more than the threshold, are the
 /// bits of the number of the leaf; the first level has the lowest bit.
@@ -135,17 +147,52 @@ impl BlockTree {
         self.leaves[node % LEAVES]
     }
 
-    /// Adds the values of the leaves of the rows of a batch. The rows take turns, so that a
-    /// comparison need not wait for the one before it.
-    fn add(&self, batch: &EvidenceBatch, scores: &mut [i32; LANES]) {
-        let mut nodes = [1; LANES];
-        for _ in 0..DEPTH {
-            for (lane, node) in nodes.iter_mut().enumerate() {
-                *node = self.next(*node, |feature| batch.columns[usize::from(feature)][lane]);
-            }
+    /// Which rows of a batch have more of the feature of `node` than its threshold.
+    #[inline]
+    fn exceeds(&self, node: usize, batch: &EvidenceBatch) -> LaneMask {
+        let (feature, threshold) = self.nodes[node % LEAVES];
+        let column = &batch.columns[usize::from(feature)];
+        let mut mask = [0; LANES];
+        for lane in 0..LANES {
+            mask[lane] = -i16::from(column[lane] > threshold);
         }
-        for (score, node) in scores.iter_mut().zip(nodes) {
-            *score += i32::from(self.leaf(node));
+        mask
+    }
+
+    /// The node of each row after the first three comparisons. All nodes of these levels are
+    /// compared for all rows, because seven vector comparisons cost less than three lookups a row.
+    #[inline]
+    fn third_level(&self, batch: &EvidenceBatch) -> [i16; LANES] {
+        let one = self.exceeds(1, batch);
+        let (two, three) = (self.exceeds(2, batch), self.exceeds(3, batch));
+        let (four, five) = (self.exceeds(4, batch), self.exceeds(5, batch));
+        let (six, seven) = (self.exceeds(6, batch), self.exceeds(7, batch));
+        let mut nodes = [0; LANES];
+        for lane in 0..LANES {
+            let pick = |answer: i16, yes: i16, no: i16| no ^ (answer & (yes ^ no));
+            let first = one[lane];
+            let second = pick(first, three[lane], two[lane]);
+            let left = pick(second, five[lane], four[lane]);
+            let right = pick(second, seven[lane], six[lane]);
+            let third = pick(first, right, left);
+            nodes[lane] = 8 | (first & 4) | (second & 2) | (third & 1);
+        }
+        nodes
+    }
+
+    /// Adds the values of the leaves of the rows of a batch.
+    fn add(&self, batch: &EvidenceBatch, scores: &mut [i32; LANES]) {
+        /// Rows that the compiler unrolls.
+        const STEP: usize = 4;
+        let nodes = self.third_level(batch);
+        for begin in (0..LANES).step_by(STEP) {
+            for lane in begin..begin + STEP {
+                let mut node = (nodes[lane] & 15) as usize;
+                for _ in 3..DEPTH {
+                    node = self.next(node, |feature| batch.columns[usize::from(feature)][lane]);
+                }
+                scores[lane] += i32::from(self.leaf(node));
+            }
         }
     }
 
@@ -288,8 +335,8 @@ mod tests {
         ) {
             let mut batch = EvidenceBatch::new();
             for (lane, values) in rows.iter().enumerate() {
-                batch.begin_row(lane);
-                values.iter().for_each(|&value| batch.push(value));
+                let mut row = batch.row(lane);
+                values.iter().for_each(|&value| row.push(value));
             }
             let alone: Vec<i32> = rows.iter().map(|values| block_score(&row(values))).collect();
             prop_assert_eq!(alone, block_scores(&batch));

@@ -5,7 +5,8 @@
 
 use super::hint::{self, Hint};
 use super::measure::hash;
-use crate::html::Tag;
+use super::vocabulary::Vocabulary;
+use crate::html::{Outline, Tag};
 
 macro_rules! name_classes {
     ($($variant:ident $label:literal: $($word:literal)|+,)*) => {
@@ -17,14 +18,9 @@ macro_rules! name_classes {
         impl NameClass {
             /// The labels of all classes, in order.
             pub(super) const LABELS: &[&str] = &[$($label,)*];
-
-            fn of(word: &[u8]) -> Option<NameClass> {
-                Some(match word {
-                    $($($word)|+ => NameClass::$variant,)*
-                    _ => return None,
-                })
-            }
         }
+
+        const CLASSES: &[(&[u8], NameClass)] = &[$($(($word, NameClass::$variant),)+)*];
     };
 }
 
@@ -141,6 +137,8 @@ name_classes! {
     Section "section": b"section" | b"block" | b"module" | b"component" | b"region",
 }
 
+static CLASS_WORDS: Vocabulary<NameClass, { CLASSES.len() }, 2048> = Vocabulary::new(CLASSES);
+
 /// The elements whose tag is evidence, like a class of names.
 pub(super) const TAGS: &[Tag] = &[
     Tag::Nav,
@@ -196,7 +194,7 @@ impl NameReading {
     fn of(names: &str) -> Self {
         let mut signs = 0;
         let hint = hint::read(names, |word| {
-            if let Some(class) = NameClass::of(word) {
+            if let Some(class) = CLASS_WORDS.get(word) {
                 signs |= 1 << class as u8;
             }
         });
@@ -204,15 +202,17 @@ impl NameReading {
             hint,
             signs,
             shape: shape(names),
-            has_schema: names.contains("schema.org/"),
+            // Most names have no slash, which is found faster.
+            has_schema: memchr::memchr(b'/', names.as_bytes()).is_some()
+                && names.contains("schema.org/"),
         }
     }
 }
 
 fn shape(names: &str) -> u64 {
-    let first = names.split(' ').next().unwrap_or_default();
     let mut hash = 0xcbf2_9ce4_8422_2325;
-    for byte in first.bytes().filter(|byte| !byte.is_ascii_digit()) {
+    let first = names.bytes().take_while(|&byte| byte != b' ');
+    for byte in first.filter(|byte| !byte.is_ascii_digit()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     hash
@@ -220,38 +220,87 @@ fn shape(names: &str) -> u64 {
 
 /// The sign of a tag, as a bit.
 pub(super) fn tag_sign(tag: Tag) -> u128 {
-    match TAGS.iter().position(|&sign| sign == tag) {
-        Some(place) => 1 << (NameClass::LABELS.len() + place),
-        None => 0,
+    static SIGNS: [u128; Tag::COUNT] = {
+        let mut signs = [0; Tag::COUNT];
+        let mut place = 0;
+        while place < TAGS.len() {
+            signs[TAGS[place].index()] = 1 << (NameClass::LABELS.len() + place);
+            place += 1;
+        }
+        signs
+    };
+    SIGNS[tag.index()]
+}
+
+/// What the names of the elements of a page say.
+pub(super) struct ElementNames {
+    /// What different names say; the first says nothing.
+    readings: Vec<NameReading>,
+    /// For each container, the place of what its names say.
+    places: Vec<u32>,
+}
+
+impl ElementNames {
+    /// Reads the names of the containers that have text.
+    pub(super) fn of(outline: &Outline) -> Self {
+        let mut reader = NameReader::new();
+        let containers = outline.containers.iter();
+        let places = containers.map(|container| {
+            if container.blocks.is_empty() {
+                0
+            } else {
+                reader.read(outline.hint(container))
+            }
+        });
+        ElementNames {
+            places: places.collect(),
+            readings: reader.readings,
+        }
+    }
+
+    pub(super) fn get(&self, container: usize) -> Option<&NameReading> {
+        self.readings.get(*self.places.get(container)? as usize)
+    }
+
+    /// What the names of each container say, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &NameReading> {
+        let places = self.places.iter();
+        places.filter_map(|&place| self.readings.get(place as usize))
     }
 }
 
 /// Reads the names of elements, and remembers recent ones: the elements of a page share their
-/// names. Each slot has the last names with its hash, so that no choice of names makes it slow.
-pub(super) struct NameReader<'a> {
-    slots: Vec<(&'a str, NameReading)>,
+/// names. Each slot has the place of the last names with its hash, so that no choice of names makes
+/// it slow.
+struct NameReader<'a> {
+    slots: Vec<u32>,
+    known: Vec<&'a str>,
+    readings: Vec<NameReading>,
 }
 
 impl<'a> NameReader<'a> {
-    const SLOT_BITS: u32 = 9;
+    const SLOT_BITS: u32 = 10;
 
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         NameReader {
-            slots: vec![("", NameReading::of("")); 1 << Self::SLOT_BITS],
+            slots: vec![0; 1 << Self::SLOT_BITS],
+            known: vec![""],
+            readings: vec![NameReading::default()],
         }
     }
 
-    pub(super) fn read(&mut self, names: &'a str) -> NameReading {
+    /// The place of what `names` say.
+    fn read(&mut self, names: &'a str) -> u32 {
         let slot = hash(names.as_bytes()) >> (u64::BITS - Self::SLOT_BITS);
-        match self.slots.get_mut(usize::try_from(slot).unwrap_or(0)) {
-            Some((known, reading)) => {
-                if *known != names {
-                    (*known, *reading) = (names, NameReading::of(names));
-                }
-                *reading
-            }
-            None => NameReading::of(names),
+        let Some(place) = self.slots.get_mut(usize::try_from(slot).unwrap_or(0)) else {
+            return 0;
+        };
+        if *place == 0 || self.known.get(*place as usize) != Some(&names) {
+            *place = u32::try_from(self.known.len()).unwrap_or(0);
+            self.known.push(names);
+            self.readings.push(NameReading::of(names));
         }
+        *place
     }
 }
 
@@ -288,9 +337,12 @@ mod tests {
         let names: Vec<String> = (0..5000).map(|place| format!("post-{place} nav")).collect();
         let mut reader = NameReader::new();
         for names in names.iter().chain(&names) {
-            let (read, fresh) = (reader.read(names), NameReading::of(names));
+            let place = reader.read(names) as usize;
+            let (read, fresh) = (reader.readings[place], NameReading::of(names));
             assert_eq!((read.hint, read.signs), (fresh.hint, fresh.signs));
         }
-        assert_eq!(reader.read("").signs, 0);
+        let nothing = reader.read("") as usize;
+        assert_eq!(reader.readings[nothing].signs, 0);
+        assert_eq!(reader.read("") as usize, nothing);
     }
 }

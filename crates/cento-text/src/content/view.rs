@@ -2,10 +2,11 @@
 
 use super::article;
 use super::described::DescribedPhrases;
-use super::measure::{BlockMeasure, heading_level, measure, text_of};
-use super::names::{NameReader, NameReading, tag_sign};
+use super::keys::KeyMap;
+use super::measure::{BlockMeasure, heading_level, measure, range_of};
+use super::names::{ElementNames, tag_sign};
+use super::word_bits::WordBits;
 use crate::html::{Container, Extract, Outline, SchemaCounts, Tag};
-use std::collections::HashMap;
 
 /// BlockSums over blocks. The sums over an element are the difference of two prefix sums.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +74,7 @@ pub(super) struct PageView<'a> {
     pub(super) group_of: Vec<u32>,
     pub(super) groups: Vec<SiblingGroup>,
     /// What the names of each container with text say; nothing about the others.
-    pub(super) names: Vec<NameReading>,
+    pub(super) names: ElementNames,
     /// A hash of the tags and first names of each container and of those around it; `None` if none
     /// of them inside the body has a name, as on pages that are laid out by tables.
     pub(super) paths: Vec<Option<u64>>,
@@ -82,23 +83,13 @@ pub(super) struct PageView<'a> {
 impl<'a> PageView<'a> {
     pub(super) fn new(page: &'a Extract) -> Self {
         let outline = &page.outline;
+        let words = WordBits::of(&page.text);
         let measures: Vec<BlockMeasure> = outline
             .blocks
             .iter()
-            .map(|block| measure(page, block))
+            .map(|block| measure(page, &words, block))
             .collect();
-        let mut reader = NameReader::new();
-        let names: Vec<NameReading> = outline
-            .containers
-            .iter()
-            .map(|container| {
-                if container.blocks.is_empty() {
-                    NameReading::default()
-                } else {
-                    reader.read(outline.hint(container))
-                }
-            })
-            .collect();
+        let names = ElementNames::of(outline);
         let mut kept = vec![false; outline.blocks.len()];
         for run in article::blocks(outline, &names).unwrap_or_default() {
             kept.get_mut(run).unwrap_or_default().fill(true);
@@ -114,12 +105,12 @@ impl<'a> PageView<'a> {
             paths: paths(outline, &names),
             names,
         };
-        view.add_up();
+        view.add_up(&words);
         view.group_siblings();
         view
     }
 
-    fn add_up(&mut self) {
+    fn add_up(&mut self, words: &WordBits) {
         let described = DescribedPhrases::new(&self.page.declared.descriptions);
         let mut sum = BlockSums::default();
         self.sums.push(sum);
@@ -142,7 +133,7 @@ impl<'a> PageView<'a> {
             sum.images = block.images_before;
             sum.kept += if kept { measure.bytes } else { 0 };
             sum.prices += measure.prices;
-            sum.described += described.count(text_of(self.page, block));
+            sum.described += described.count(&self.page.text, words, range_of(block));
             sum.blocks += 1;
             self.sums.push(sum);
         }
@@ -175,7 +166,7 @@ impl<'a> PageView<'a> {
 
     fn group_siblings(&mut self) {
         let outline = &self.page.outline;
-        let mut known: HashMap<(u32, Tag, u64), u32> = HashMap::new();
+        let mut known: KeyMap<(u32, Tag, u64), u32> = KeyMap::default();
         for (index, container) in outline.containers.iter().enumerate() {
             if container.blocks.is_empty() || index == 0 {
                 self.group_of.push(u32::MAX);
@@ -225,7 +216,7 @@ impl<'a> PageView<'a> {
     pub(super) fn declared_schema(&self) -> SchemaCounts {
         let mut schema = self.page.declared.schema;
         let outline = &self.page.outline;
-        for (container, names) in outline.containers.iter().zip(&self.names) {
+        for (container, names) in outline.containers.iter().zip(self.names.iter()) {
             if names.has_schema {
                 for name in outline.hint(container).split(' ') {
                     if name.contains("schema.org/") {
@@ -245,9 +236,9 @@ impl<'a> PageView<'a> {
     }
 }
 
-fn paths(outline: &Outline, names: &[NameReading]) -> Vec<Option<u64>> {
+fn paths(outline: &Outline, names: &ElementNames) -> Vec<Option<u64>> {
     let mut paths: Vec<(u64, bool)> = Vec::with_capacity(outline.containers.len());
-    for (container, names) in outline.containers.iter().zip(names) {
+    for (container, names) in outline.containers.iter().zip(names.iter()) {
         // The root is its own parent and not yet in the list.
         let around = paths.get(container.parent as usize);
         let (around, is_named) = around.copied().unwrap_or((1, false));
@@ -268,7 +259,7 @@ fn paths(outline: &Outline, names: &[NameReading]) -> Vec<Option<u64>> {
 const LEAST_COPY_BYTES: u32 = 20;
 
 fn count_copies(measures: &[BlockMeasure]) -> Vec<(u16, u16)> {
-    let mut counts: HashMap<u64, u16> = HashMap::new();
+    let mut counts: KeyMap<u64, u16> = KeyMap::default();
     let mut copies: Vec<(u16, u16)> = measures
         .iter()
         .map(|measure| {

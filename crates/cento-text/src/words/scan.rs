@@ -21,6 +21,7 @@ use std::ops::Range;
 use super::dictionary::Dictionary;
 use super::form::NormalForm;
 use super::table::{self, CharacterKind};
+use crate::bits::{eight, gather, padded};
 
 /// Bytes lower-cased at a time; a window stays in the first-level cache until its words are used.
 const WINDOW: usize = 2048;
@@ -292,14 +293,7 @@ struct Bits {
 impl Bits {
     #[inline]
     fn of(block: &[u8]) -> Self {
-        let mut padded = [0; 64];
-        let block = match block.first_chunk::<64>() {
-            Some(block) => block,
-            None => {
-                padded[..block.len()].copy_from_slice(block);
-                &padded
-            }
-        };
+        let block = &padded(block);
         let mut bits = Bits {
             ascii: gather(block, |byte| {
                 ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10)
@@ -314,56 +308,9 @@ impl Bits {
     }
 }
 
-/// A number made of eight copies of `byte`.
-const fn eight(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// Computes one bit for each of 64 bytes.
-///
-/// Compilers vectorise the first loop as long as it does nothing else.
-#[inline]
-fn gather(block: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
-    let mut flags = [0u8; 64];
-    for (flag, &byte) in flags.iter_mut().zip(block) {
-        *flag = if is(byte) { 0xff } else { 0 };
-    }
-    let (rows, _) = flags.as_chunks::<8>();
-    let mut square = 0;
-    for (number, row) in rows.iter().enumerate() {
-        square |= u64::from_le_bytes(*row) & eight(1 << number);
-    }
-    transpose(square)
-}
-
-/// Transposes an 8 × 8 bit matrix: bit `i` of byte `j` becomes bit `j` of byte `i`.
-#[inline]
-fn transpose(mut square: u64) -> u64 {
-    for (distance, mask) in [
-        (7, 0x00aa_00aa_00aa_00aa),
-        (14, 0x0000_cccc_0000_cccc),
-        (28, 0x0000_0000_f0f0_f0f0),
-    ] {
-        let differing = (square ^ square >> distance) & mask;
-        square ^= differing ^ differing << distance;
-    }
-    square
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bit_matrix_is_transposed() {
-        for row in 0..8 {
-            for column in 0..8 {
-                let (one, mirrored) = (1 << (8 * row + column), 1 << (8 * column + row));
-                assert_eq!(transpose(one), mirrored);
-                assert_eq!(transpose(!one), !mirrored);
-            }
-        }
-    }
 
     #[test]
     fn words_of_up_to_16_bytes_are_packed_and_longer_ones_are_not() {

@@ -3,7 +3,7 @@
 use super::stack::OpenElements;
 use super::{Container, Outline, TextBlock, TextObserver, is_container};
 use crate::html::tag::Tag;
-use crate::html::token::Attributes;
+use crate::html::token::{Attributes, decode_value};
 
 /// Builds an [`Outline`] along with the text.
 pub(crate) struct OutlineBuilder<'a> {
@@ -122,16 +122,42 @@ const CELLS: &[Tag] = &[Tag::Td, Tag::Th];
 const BARRIERS: &[Tag] = &[Tag::Td, Tag::Th, Tag::Table];
 const WRAPPERS: &[Tag] = &[Tag::Div, Tag::P, Tag::Address];
 
-/// Whether an element says that it is not shown.
-fn is_hidden(attributes: Attributes<'_>) -> bool {
-    attributes.iter().any(|(name, value)| {
-        if name.eq_ignore_ascii_case("hidden") {
-            // `hidden=until-found` is text that the user can search for.
-            !value.eq_ignore_ascii_case("until-found")
-        } else {
-            name.eq_ignore_ascii_case("style") && hides(value)
+/// What the attributes of an element say about it.
+#[derive(Default)]
+struct Described<'a> {
+    /// The first `class`, `id`, `role`, `itemprop` and `itemtype`, not decoded.
+    names: [Option<&'a str>; 5],
+    /// Whether it says that it is not shown.
+    is_hidden: bool,
+}
+
+impl<'a> Described<'a> {
+    /// Reads all attributes in one pass.
+    fn of(attributes: Attributes<'a>) -> Self {
+        let mut described = Described::default();
+        for (name, value) in attributes.iter() {
+            let is = |expected: &str| name.eq_ignore_ascii_case(expected);
+            let place = match name.len() {
+                2 if is("id") => 1,
+                4 if is("role") => 2,
+                5 if is("class") => 0,
+                5 if is("style") => {
+                    described.is_hidden |= hides(value);
+                    continue;
+                }
+                // `hidden=until-found` is text that the user can search for.
+                6 if is("hidden") => {
+                    described.is_hidden |= !value.eq_ignore_ascii_case("until-found");
+                    continue;
+                }
+                8 if is("itemprop") => 3,
+                8 if is("itemtype") => 4,
+                _ => continue,
+            };
+            described.names[place].get_or_insert(value);
         }
-    })
+        described
+    }
 }
 
 /// Whether a `style` contains `display:none` or `visibility:hidden`, with or without spaces.
@@ -199,13 +225,12 @@ impl TextObserver for OutlineBuilder<'_> {
             return;
         }
         let begin = narrow(self.outline.hints.len());
-        for name in ["class", "id", "role", "itemprop", "itemtype"] {
-            if let Some(value) = attributes.get(name) {
-                if narrow(self.outline.hints.len()) > begin {
-                    self.outline.hints.push(' ');
-                }
-                self.outline.hints.push_str(&value);
+        let described = Described::of(attributes);
+        for value in described.names.into_iter().flatten() {
+            if narrow(self.outline.hints.len()) > begin {
+                self.outline.hints.push(' ');
             }
+            self.outline.hints.push_str(&decode_value(value));
         }
         let index = narrow(self.outline.containers.len());
         let block = narrow(self.outline.blocks.len());
@@ -216,7 +241,7 @@ impl TextObserver for OutlineBuilder<'_> {
             begin: text,
             end: text,
             blocks: block..block,
-            hidden: is_hidden(attributes),
+            hidden: described.is_hidden,
             hint: begin..narrow(self.outline.hints.len()),
         });
         self.stack.push(index, tag);
