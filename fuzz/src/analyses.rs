@@ -27,9 +27,9 @@ const LONGEST: usize = 64 << 10;
 /// What is between two pages.
 const BREAK: &[u8] = b"\n--\n";
 
-/// The first byte is how the rest is read: as texts or HTML pages with `--` in a line between
-/// them, as JSON Lines, or as an archive; and which analyses run. Each combination costs a third of
-/// all of them, so that a fuzzer gets further.
+/// The first byte is how the rest is read: as texts or HTML pages with `--` in a line between them,
+/// as JSON Lines, or as an archive; and which analyses run. Few of them cost little, so that a
+/// fuzzer gets further.
 pub fn analyses(bytes: &[u8]) {
     let Some((&form, rest)) = bytes.split_first() else {
         return;
@@ -66,7 +66,7 @@ pub fn analyses(bytes: &[u8]) {
     let chosen = Chosen::of(form);
     let place = workplace(corpus.join(FINDINGS), 1);
     let findings = run(&source, &place, folder.path(), chosen);
-    if chosen.includes(Chosen::Labels) {
+    if chosen.includes(Chosen::Query) {
         ask(&corpus);
     }
     // Sometimes again: neither the number of threads nor the memory change a byte.
@@ -88,21 +88,28 @@ pub fn analyses(bytes: &[u8]) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chosen {
     All,
-    /// `copies`, `quilts` and `passages`.
-    Copying,
-    /// `overlap`, `reuse` and `phrases`.
+    Copies,
+    Quilts,
+    Passages,
+    /// `overlap` and `reuse`.
     Sharing,
-    /// `discover`, `detect` and `query`.
+    Phrases,
+    /// `discover` and `detect`.
     Labels,
+    Query,
 }
 
 impl Chosen {
     fn of(form: u8) -> Chosen {
-        match form >> 3 & 3 {
+        match form >> 3 & 7 {
             0 => Chosen::All,
-            1 => Chosen::Copying,
-            2 => Chosen::Sharing,
-            _ => Chosen::Labels,
+            1 => Chosen::Copies,
+            2 => Chosen::Quilts,
+            3 => Chosen::Passages,
+            4 => Chosen::Sharing,
+            5 => Chosen::Phrases,
+            6 => Chosen::Labels,
+            _ => Chosen::Query,
         }
     }
 
@@ -142,7 +149,13 @@ fn run(
 ) -> Vec<Findings> {
     let mut found = Vec::new();
     let mut keep = |result: Result<Findings>| found.extend(no_bug(result));
-    if chosen.includes(Chosen::Copying) {
+    if chosen.includes(Chosen::Copies) {
+        keep(copies(source, &CopiesParams::default(), workplace));
+    }
+    if chosen.includes(Chosen::Quilts) {
+        keep(quilts(source, &small_quilts(), workplace));
+    }
+    if chosen.includes(Chosen::Passages) {
         let passing = PassagesParams {
             min_chars: 20,
             k: 3,
@@ -150,13 +163,13 @@ fn run(
             min_shared: 1,
             ..PassagesParams::default()
         };
-        keep(copies(source, &CopiesParams::default(), workplace));
-        keep(quilts(source, &small_quilts(), workplace));
         keep(passages::run(source, &passing, &[], workplace));
     }
     if chosen.includes(Chosen::Sharing) {
         keep(overlap::run(source, &small_overlap(), workplace));
         keep(reuse::run(source, &ReuseParams::default(), workplace));
+    }
+    if chosen.includes(Chosen::Phrases) {
         keep(phrases(source, &PhrasesParams::default(), workplace));
     }
     if chosen.includes(Chosen::Labels)

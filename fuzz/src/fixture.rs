@@ -1,9 +1,11 @@
 //! A small corpus, and the resources of what runs on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use cento_file::Fault;
 use cento_find::overlap::OverlapParams;
@@ -61,35 +63,50 @@ impl Fixture {
         files
     }
 
-    /// Makes the files of the corpus what they were, and removes others.
+    /// Makes the files of the corpus what they were, and removes others. A restored file has a time
+    /// of its own, so that only those that were written since are written again.
     pub(crate) fn restore(&self, files: &BTreeMap<String, Vec<u8>>) {
-        let found = self.files();
-        for name in found.keys().filter(|name| !files.contains_key(*name)) {
-            let _ = fs::remove_file(self.corpus.join(name));
-        }
-        for (name, bytes) in files {
-            if found.get(name) != Some(bytes) {
-                let path = self.corpus.join(name);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, bytes).unwrap();
+        let mut restored = BTreeSet::new();
+        walk(&self.corpus, "", &mut |name, path| {
+            let Some(bytes) = files.get(&name) else {
+                let _ = fs::remove_file(path);
+                return;
+            };
+            let metadata = fs::symlink_metadata(path).unwrap();
+            let is_restored = metadata.modified().is_ok_and(|time| time == UNIX_EPOCH);
+            if is_restored && metadata.len() == bytes.len() as u64 {
+                restored.insert(name);
             }
+        });
+        for (name, bytes) in files.iter().filter(|(name, _)| !restored.contains(*name)) {
+            let path = self.corpus.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let mut file = fs::File::create(path).unwrap();
+            file.write_all(bytes).unwrap();
+            file.set_modified(UNIX_EPOCH).unwrap();
         }
     }
 }
 
-#[expect(clippy::unwrap_used, reason = "a target without its files cannot run")]
 pub(crate) fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+    walk(folder, prefix, &mut |name, path| {
+        files.insert(name, fs::read(path).unwrap_or_default());
+    });
+}
+
+/// Calls `each` with the name and the path of every file in a folder and the folders in it.
+#[expect(clippy::unwrap_used, reason = "a target without its files cannot run")]
+fn walk(folder: &Path, prefix: &str, each: &mut dyn FnMut(String, &Path)) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if entry.file_type().unwrap().is_dir() {
-            collect(&entry.path(), &format!("{name}/"), files);
+            walk(&entry.path(), &format!("{name}/"), each);
         } else {
-            files.insert(name, fs::read(entry.path()).unwrap());
+            each(name, &entry.path());
         }
     }
 }
-
 /// Indexes one input with small limits, so that small inputs reach them.
 pub(crate) fn build(input: &Path, corpus: &Path) -> cento_store::Result<u64> {
     let settings = cento_read::Settings::default();

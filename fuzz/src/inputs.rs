@@ -50,10 +50,9 @@ pub fn response(bytes: &[u8]) {
     assert!(pages <= 1, "one record yielded {pages} pages");
 }
 
-/// Reads all records, asserts the reader's guarantees, and returns the number of pages.
-fn read(bytes: &[u8], format: Format) -> usize {
-    // Small limits, so that small inputs reach them.
-    let settings = Settings {
+/// Small limits, so that small inputs reach them.
+pub(crate) fn small_settings(format: Format) -> Settings {
+    Settings {
         format: Some(format),
         keep_status: true,
         limits: Limits {
@@ -65,7 +64,12 @@ fn read(bytes: &[u8], format: Format) -> usize {
             ..Limits::default()
         },
         ..Settings::default()
-    };
+    }
+}
+
+/// Reads all records, asserts the reader's guarantees, and returns the number of pages.
+fn read(bytes: &[u8], format: Format) -> usize {
+    let settings = small_settings(format);
     let Ok(mut file) = tempfile::NamedTempFile::new() else {
         return 0;
     };

@@ -2,14 +2,20 @@
 
 use std::fs;
 
-use cento_labels::{Detector, Labels, LabelsWriter, Recipe};
+use cento_labels::{Detector, LabelKind, Labels, LabelsWriter, Recipe, StopList};
+use cento_text::chunk::ChunkKind;
+use cento_text::content::Selection;
+use cento_text::normal::Normalisation;
 
 use crate::fixture::TEXTS;
 use crate::forge;
 
 /// The bytes are the header of a label file in JSON, a line break, and its sections; or a whole
-/// file.
+/// file; or, if they begin with `#`, a stop list.
 pub fn labels(bytes: &[u8]) {
+    if bytes.starts_with(b"#") {
+        return stop_list(&String::from_utf8_lossy(bytes));
+    }
     let file = match bytes.iter().position(|&byte| byte == b'\n') {
         _ if bytes.starts_with(b"cento\x00L\n") => bytes.to_vec(),
         Some(end) => {
@@ -47,20 +53,55 @@ pub fn labels(bytes: &[u8]) {
     }
 }
 
-/// Label files with and without labels and stops.
+/// Parses a stop list, and its entries as lines of another one.
+fn stop_list(text: &str) {
+    let Ok(list) = StopList::parse(text) else {
+        return;
+    };
+    for kind in LabelKind::ALL {
+        list.hashes(&recipe_of(kind));
+        for entry in list.texts(kind) {
+            let line = format!("[{kind}]\n{}\n", StopList::line(entry));
+            let again = StopList::parse(&line);
+            let texts = again.as_ref().map(|list| list.texts(kind));
+            assert_eq!(texts, Ok(&[entry.clone()][..]), "entries can be written");
+        }
+    }
+}
+
+fn recipe_of(kind: LabelKind) -> Recipe {
+    match kind {
+        LabelKind::Chunks => Recipe::default(),
+        LabelKind::Files => Recipe::files(),
+    }
+}
+
+/// Label files of each kind, with and without labels and stops.
 #[expect(clippy::unwrap_used, reason = "seeds are made by hand")]
 pub(crate) fn seeds() -> Vec<(String, Vec<u8>)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.labels");
     let mut seeds = Vec::new();
-    for (name, count, stops) in [("none", 0, 0), ("some", 6, 1), ("many", 40, 5)] {
+    let words = Recipe {
+        content: Selection::Main,
+        chunk: ChunkKind::Words(3),
+        normalisation: Normalisation::None,
+        ..Recipe::default()
+    };
+    for (name, recipe, count, stops) in [
+        ("none", Recipe::default(), 0, 0),
+        ("some", Recipe::default(), 6, 1),
+        ("many", Recipe::default(), 40, 5),
+        ("words", words, 6, 1),
+        ("files", Recipe::files(), 6, 1),
+    ] {
         let hash = |number: usize| {
             let chunk = TEXTS.get(number).copied().unwrap_or("chunk");
-            Recipe::default().chunk_hash(&format!("{chunk}{}", number / TEXTS.len()))
+            recipe.chunk_hash(&format!("{chunk}{}", number / TEXTS.len()))
         };
         let mut hashes: Vec<[u8; 16]> = (0..count).map(hash).collect();
         hashes.sort_unstable();
-        let mut writer = LabelsWriter::create(&path, Recipe::default(), count as u64).unwrap();
+        let mut writer = LabelsWriter::create(&path, recipe, count as u64).unwrap();
         for hash in hashes {
             writer.push(hash).unwrap();
         }
@@ -71,5 +112,7 @@ pub(crate) fn seeds() -> Vec<(String, Vec<u8>)> {
         let (header, sections) = forge::label_parts(&file).unwrap();
         seeds.push((name.to_owned(), [header, b"\n", sections].concat()));
     }
+    let stops = "# a list\nversion 1\n[chunks]\nShare \\\\ this\\tpage\n[files]\n\\#\n";
+    seeds.push(("stops".to_owned(), stops.into()));
     seeds
 }

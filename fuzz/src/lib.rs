@@ -20,6 +20,7 @@ mod label_files;
 mod query_index;
 mod requests;
 mod results;
+mod rewriting;
 mod run_state;
 
 pub use analyses::analyses;
@@ -29,13 +30,14 @@ pub use label_files::labels;
 pub use query_index::query;
 pub use requests::request;
 pub use results::findings;
+pub use rewriting::rewriting;
 pub use run_state::state;
 
 /// Runs one path on bytes; panics if a guarantee is violated.
 pub type FuzzTarget = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, FuzzTarget); 16] = [
+pub const TARGETS: [(&str, FuzzTarget); 17] = [
     ("archive", archive),
     ("arc", arc),
     ("wacz", wacz),
@@ -51,6 +53,7 @@ pub const TARGETS: [(&str, FuzzTarget); 16] = [
     ("labels", labels),
     ("query", query),
     ("request", request),
+    ("rewriting", rewriting),
     ("state", state),
 ];
 
@@ -63,6 +66,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         ("findings", results::seeds()),
         ("labels", label_files::seeds()),
         ("query", query_index::seeds()),
+        ("rewriting", rewriting::seeds()),
         ("state", run_state::seeds()),
     ] {
         seeds.extend(files.into_iter().map(|(name, bytes)| (target, name, bytes)));

@@ -16,6 +16,7 @@ use cento_find::quilts::quilts;
 use cento_find::reuse::{self, ReuseParams};
 use cento_find::{FINDINGS, Findings, RUN, Result, known_findings, verify_findings};
 use cento_labels::{LabelKind, StopList};
+use cento_scan::{Profile, ReportOptions, build_report, known_results};
 use cento_serve::{ServeSettings, SiteServer, Stopper};
 use serde_json::Value;
 
@@ -23,6 +24,36 @@ use crate::fixture::{
     Fixture, named_content, no_bug, pages, small_overlap, small_quilts, workplace,
 };
 use crate::forge;
+
+/// The labels of the corpus.
+const LABELS: &str = "pages.labels";
+/// The folders of a corpus that the target for its files changes.
+const CORPUS: [&str; 4] = ["pages/", "text/", "chunks/", "inputs/"];
+/// The analyses, and the pages of the site that show their findings.
+const SHOWN: [(&str, &[&str]); 8] = [
+    (
+        "copies",
+        &[
+            "/lists/classes",
+            "/lists/duplicates",
+            "/classes/0",
+            "/pair?page=3&of=0",
+        ],
+    ),
+    ("detect", &["/lists/detected", "/neighbourhoods"]),
+    ("discover", &["/lists/labels"]),
+    ("overlap", &["/lists/overlap", "/lists/servers"]),
+    (
+        "passages",
+        &["/lists/passages", "/lists/clusters", "/passages/0"],
+    ),
+    (
+        "phrases",
+        &["/lists/phrases", "/lists/popular", "/lists/sites"],
+    ),
+    ("quilts", &["/lists/quilts", "/quilts/0"]),
+    ("reuse", &["/lists/reuse", "/api/lists/reuse/rows"]),
+];
 
 thread_local! {
     static FIXTURE: (Fixture, BTreeMap<String, Vec<u8>>) = {
@@ -60,7 +91,7 @@ pub(crate) fn run_analyses(corpus: &Path, findings: &Path) -> Result<()> {
 /// Writes the labels of a corpus to a folder.
 pub(crate) fn write_labels_of(corpus: &Path, folder: &Path) -> Result<PathBuf> {
     let source = pages(corpus)?;
-    let path = folder.join("pages.labels");
+    let path = folder.join(LABELS);
     if let Some(first) = source.corpora().first() {
         let recipe = recipe_of(first.parameters(), LabelKind::Chunks);
         let params = DiscoverParams::new(How::Informed(10), recipe, &StopList::default());
@@ -85,10 +116,11 @@ pub fn findings(bytes: &[u8]) {
         };
         fixture.restore(files);
         replace(fixture, files, path, content);
-        // A choice that a fuzzer makes by the length of its input: one is half as slow as both.
-        match content.len() % 2 {
-            0 => open(fixture),
-            _ => serve(fixture),
+        // A choice that a fuzzer makes by the length of its input: one takes a third of all.
+        match content.len() % 3 {
+            0 => open(fixture, name),
+            1 => serve(fixture, name),
+            _ => report(fixture),
         }
     });
 }
@@ -128,27 +160,25 @@ fn replace(fixture: &Fixture, files: &BTreeMap<String, Vec<u8>>, path: &str, con
         let record = forge::sealed(format!("{json:#}").as_bytes());
         let _ = fs::write(fixture.corpus.join(folder).join(RUN), record);
     }
-    if let Some(ending) = path.strip_prefix("pages.labels")
-        && let Some(labels) = files.get("pages.labels")
+    if let Some(ending) = path.strip_prefix(LABELS)
+        && let Some(labels) = files.get(LABELS)
         && let Some((header, sections)) = forge::label_parts(labels)
         && let Ok(mut json) = serde_json::from_slice::<Value>(header)
     {
         correct(json.get_mut("beside"), "ending", ending);
         let labels = forge::label_file(json.to_string().as_bytes(), sections);
-        let _ = fs::write(fixture.corpus.join("pages.labels"), labels);
+        let _ = fs::write(fixture.corpus.join(LABELS), labels);
     }
 }
 
-/// Reads findings and labels as commands do.
-fn open(fixture: &Fixture) {
+/// Reads findings and labels as commands do; `changed` is the file that is not what it was.
+fn open(fixture: &Fixture, changed: &str) {
     let folder = fixture.corpus.join(FINDINGS);
     let _ = no_bug(verify_findings(&folder));
     let Some(source) = no_bug(pages(&fixture.corpus)) else {
         return;
     };
-    for analysis in [
-        "copies", "detect", "overlap", "passages", "phrases", "quilts", "reuse",
-    ] {
+    for (analysis, _) in SHOWN {
         let found = no_bug(known_findings(&folder, analysis, &source));
         for findings in found.into_iter().flatten() {
             let _ = findings.verify();
@@ -160,7 +190,10 @@ fn open(fixture: &Fixture) {
             rows.take_while(|row| row.is_ok()).count();
         }
     }
-    let labels = fixture.corpus.join("pages.labels");
+    if !changed.starts_with(LABELS) {
+        return;
+    }
+    let labels = fixture.corpus.join(LABELS);
     if let Some(set) = no_bug(LabelSet::open(&labels)) {
         let _ = no_bug(set.read_originals());
         let workplace = workplace(fixture.corpus.join("again"), 1);
@@ -172,9 +205,10 @@ fn open(fixture: &Fixture) {
     }
 }
 
-/// Shows all lists of the site.
-fn serve(fixture: &Fixture) {
-    let settings = ServeSettings::new(&fixture.corpus);
+/// Shows the findings of an analysis on the site.
+fn serve(fixture: &Fixture, changed: &str) {
+    let mut settings = ServeSettings::new(&fixture.corpus);
+    settings.threads = 1;
     let server = match SiteServer::bind(&settings) {
         Ok(server) => server,
         Err(error) => {
@@ -184,19 +218,14 @@ fn serve(fixture: &Fixture) {
     };
     let address = server.address();
     let stopper = Stopper::new();
+    let analysis = changed.split('/').next().unwrap_or(changed);
+    let shown = SHOWN.iter().find(|(name, _)| *name == analysis);
+    let paths = shown.map_or(&["/judge"][..], |(_, paths)| paths);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let _ = server.run(&stopper);
         });
-        for path in [
-            "/",
-            "/copies",
-            "/reuse",
-            "/quilts",
-            "/passages",
-            "/detect",
-            "/judge",
-        ] {
+        for path in paths.iter().chain(&["/", "/pages/0"]) {
             let Ok(mut stream) = TcpStream::connect(address) else {
                 break;
             };
@@ -211,20 +240,40 @@ fn serve(fixture: &Fixture) {
     });
 }
 
+/// Writes the report of all findings.
+fn report(fixture: &Fixture) {
+    let folder = fixture.corpus.join(FINDINGS);
+    let Some(source) = no_bug(pages(&fixture.corpus)) else {
+        return;
+    };
+    let Some(profile) = no_bug(Profile::of(&source)) else {
+        return;
+    };
+    let known = no_bug(known_results(&source, &profile, &folder, "a.cento"));
+    let Some((finished, skipped)) = known else {
+        return;
+    };
+    let options = ReportOptions {
+        top: 5,
+        time: None,
+        command: String::new(),
+    };
+    let report = build_report(&source, "a.cento", &profile, &finished, &skipped, &options);
+    if let Some(report) = no_bug(report) {
+        assert!(!report.html().is_empty());
+    }
+}
+
 pub(crate) fn seeds() -> Vec<(String, Vec<u8>)> {
     FIXTURE.with(|(fixture, files)| {
         fixture.restore(files);
         let chosen = files.iter().filter(|(name, bytes)| {
             let short = short(name);
-            let known = [
-                "copies/",
-                "detect/",
-                "passages/",
-                "pages.labels",
-                "verdicts/",
-            ];
-            known.iter().any(|prefix| short.starts_with(prefix))
-                && short != "pages.labels"
+            let known = short.starts_with(LABELS) || short.contains('/');
+            known
+                && !short.ends_with(".lock")
+                && !CORPUS.iter().any(|folder| short.starts_with(folder))
+                && short != LABELS
                 && bytes.len() < 12_000
         });
         let seed = |(name, bytes): (&String, &Vec<u8>)| {

@@ -102,6 +102,9 @@ pub struct PageFacts<'a> {
     pub reject: Option<&'a str>,
 }
 
+/// The bytes of a row of the table of pages, about.
+const INPUT_OF_PAGE: u64 = 128;
+
 impl CorpusPages {
     /// Opens corpora. All must have the same content selection, main content or everything, because
     /// their texts are compared. A corpus whose last index was interrupted is refused: an analysis
@@ -185,6 +188,21 @@ impl CorpusPages {
     pub fn rejected_before(&self, corpus: usize) -> u32 {
         let first = self.parts.iter().find(|part| part.corpus >= corpus);
         first.map_or(self.all, |part| part.first_rejected) - self.kept
+    }
+
+    /// Returns how many bytes an analysis reads, about: texts, addresses and links. It depends on
+    /// the pages alone.
+    pub fn input_bytes(&self) -> u64 {
+        let parts = self
+            .corpora
+            .iter()
+            .flat_map(|corpus| &corpus.manifest().parts);
+        let counts = parts.map(|part| {
+            let pages = part.counts.pages.saturating_mul(INPUT_OF_PAGE);
+            let content = part.counts.payload_bytes.max(part.counts.text_bytes);
+            pages.saturating_add(content)
+        });
+        counts.fold(0, u64::saturating_add)
     }
 
     /// The bytes of texts that are in memory. They are part of the memory budget.

@@ -178,6 +178,8 @@ impl Workplace {
             return Ok(findings);
         }
         let (mut registry, flow) = plan()?;
+        let input = sources.iter().map(|source| source.input_bytes());
+        let flow = flow.for_input(input.fold(0, u64::saturating_add));
         fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
         let temp = match &self.temp {
             Some(temp) if !is_in_private_folder(&path) => temp.clone(),

@@ -11,6 +11,11 @@ use crate::error::{Error, Result};
 pub const PARTITIONS: u32 = 256;
 /// The maximum number of partitions of a shuffle: more are only slower.
 pub const MAX_PARTITIONS: u32 = 1 << 16;
+/// The bytes of input for which a partition is worth its cost, which is that of some hundred rows:
+/// a task, and an empty batch for each table.
+const INPUT_OF_PARTITION: u64 = 16 << 10;
+/// The number of partitions of the smallest input, so that there is work for several threads.
+const FEWEST_PARTITIONS: u32 = 4;
 
 /// A computation: stages in the order in which they run, and the shuffles, states and tables
 /// between them.
@@ -238,6 +243,17 @@ impl Flow {
         self
     }
 
+    /// Returns the flow with fewer partitions if its input has few bytes: most of them would have
+    /// no rows, and still be a task each. Results do not depend on it.
+    #[must_use]
+    pub fn for_input(mut self, bytes: u64) -> Flow {
+        let wanted = u32::try_from(bytes.div_ceil(INPUT_OF_PARTITION)).unwrap_or(u32::MAX);
+        for shuffle in self.shuffles.values_mut().filter(|shuffle| !shuffle.fixed) {
+            shuffle.partitions = shuffle.partitions.min(wanted.max(FEWEST_PARTITIONS));
+        }
+        self
+    }
+
     /// Adds a broadcast state of a registered kind.
     #[must_use]
     pub fn state(mut self, name: &str, kind: &str, parameters: Value) -> Flow {
@@ -379,5 +395,33 @@ impl Flow {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_input_has_few_partitions_unless_their_number_is_fixed() {
+        let fixed = Shuffle {
+            partitions: 100,
+            fixed: true,
+            ..Shuffle::default()
+        };
+        let two = Shuffle {
+            partitions: 2,
+            ..Shuffle::default()
+        };
+        let flow = Flow::new("test").shuffle("rows");
+        let flow = flow.shuffle_with("fixed", fixed).shuffle_with("two", two);
+        let partitions = |bytes: u64| {
+            let flow = flow.clone().for_input(bytes);
+            ["rows", "fixed", "two"].map(|name| flow.shuffles[name].partitions)
+        };
+        assert_eq!(partitions(0), [4, 100, 2]);
+        assert_eq!(partitions(1 << 20), [64, 100, 2]);
+        assert_eq!(partitions(1 << 40), [256, 100, 2]);
+        assert_eq!(partitions(u64::MAX), [256, 100, 2]);
     }
 }

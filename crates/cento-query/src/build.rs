@@ -340,7 +340,7 @@ impl SegmentBuild<'_> {
             progress: Arc::clone(&self.resources.progress),
             checkpoint: CHECKPOINT,
         }
-        .run(&self.flow(&corpus))?;
+        .run(&self.flow(&corpus).for_input(self.source.input_bytes()))?;
         let name: String = corpus.chars().take(16).collect();
         let file = format!("segment-{name}-{}.bin", self.first_part);
         let spools = PrivateFolder::create(&temp).map_err(|error| Error::io(&temp, error))?;
