@@ -154,15 +154,9 @@ impl Analysis for Detect {
         let sites = Sites::read(input.findings, &input.profile.folders, input.top)?;
         let limits = thresholds(input.findings)?;
         let limit = limits.iter().find(|row| row.score == "page");
-        if are_own {
-            section.sentences.push(format!(
-                "{} {} searched for: those that do not look like boilerplate.",
-                counted(used.labels.count, "frequent chunk", "frequent chunks"),
-                plural(used.labels.count, "was", "were"),
-            ));
-        }
         let limit = limit.map(|row| row.threshold);
-        section.sentences.extend(sentences(&summary, &sites, limit));
+        let searched = are_own.then_some(used.labels.count);
+        section.sentences = sentences(&summary, searched, &sites, limit);
         section.notes = notes(&params);
         section.headlines.push(Headline::new(
             number(summary.flagged),
@@ -233,9 +227,23 @@ impl Sites {
     }
 }
 
-fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<String> {
+/// `searched` is the number of labels that a scan discovered itself.
+fn sentences(
+    summary: &DetectSummary,
+    searched: Option<u64>,
+    sites: &Sites,
+    limit: Option<f64>,
+) -> Vec<String> {
+    let of_searched = match searched {
+        None => String::new(),
+        Some(1) => ", of the only frequent one that does not look like boilerplate".to_owned(),
+        Some(searched) => format!(
+            ", of the {} frequent ones that do not look like boilerplate",
+            number(searched)
+        ),
+    };
     let mut sentences = vec![format!(
-        "{} of {} ({}) {} repeated chunks: {} in total.",
+        "{} of {} ({}) {} repeated chunks: {} in total{of_searched}.",
         number(summary.matched_pages),
         counted(summary.pages, "page", "pages"),
         part_of(summary.matched_pages, summary.pages),
