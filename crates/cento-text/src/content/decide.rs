@@ -10,9 +10,9 @@
 //! 3. **Threshold**: a block is kept if its probability is at least a share of that of the page's
 //!    best blocks. The share depends on the [`PageType`]. A relative threshold finds the content of
 //!    a page that looks like no other, where all probabilities are low. On a page that is almost
-//!    certainly an article, what the article method removes is removed, unless the model and the
-//!    method disagree about most of the text. In threads and lists, a block follows its
-//!    counterparts in similar siblings.
+//!    certainly an article, what the article method removes is removed, unless the model is sure of
+//!    it, or the model and the method disagree about most of the text. In threads and lists, a
+//!    block follows its counterparts in similar siblings.
 //! 4. **Copies**: in threads and on the pages of products and services, a text that occurs again is
 //!    kept once: quoted posts, and descriptions that are repeated for small screens.
 
@@ -110,10 +110,18 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// The article method is trusted with a page that is an article with at least this probability, in
 /// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
 /// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
-/// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
+/// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best. If that is
+/// less than half of the text on which they agree, such as on a page whose text is directly in one
+/// element, the usual share counts.
 const TRUSTED_TYPE: u64 = 90;
 const TRUSTED_AGREEMENT: u64 = 50;
 const TRUSTED_SHARE: u32 = 60;
+
+/// A block that the trusted article method removes is kept all the same if its probability is more
+/// than this many hundredths of the best: running text, such as a lead above the article, and
+/// other blocks.
+const SURE_PROSE_SHARE: u32 = 70;
+const SURE_SHARE: u32 = 90;
 
 /// On a page that is a thread with at least this probability, in hundredths, comments may be
 /// content.
@@ -270,11 +278,33 @@ fn set_thresholds(
         && recognised.is_at_least(PageType::Article, TRUSTED_TYPE)
         && agrees(view, decisions)
     {
-        for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
-            decision.least = best / 100 * TRUSTED_SHARE;
-            if !kept && decision.rule.is_none() {
-                decision.rule = Some(ContentRule::OutsideArticle);
-            }
+        trust_article(view, best, decisions);
+    }
+}
+
+/// Removes what the article method removes.
+fn trust_article(view: &PageView<'_>, best: u32, decisions: &mut [BlockDecision]) {
+    let share = |hundredths: u32| best / 100 * hundredths;
+    let (mut agreed, mut trusted) = (0, 0);
+    for ((decision, measure), &kept) in decisions.iter().zip(&view.measures).zip(&view.kept) {
+        if kept && decision.is_kept() {
+            let bytes = u64::from(measure.bytes);
+            agreed += bytes;
+            trusted += bytes * u64::from(decision.chance > share(TRUSTED_SHARE));
+        }
+    }
+    let keeps_most = 2 * trusted >= agreed;
+    for ((decision, measure), &kept) in decisions.iter_mut().zip(&view.measures).zip(&view.kept) {
+        if keeps_most {
+            decision.least = share(TRUSTED_SHARE);
+        }
+        let sure = share(if measure.is_prose {
+            SURE_PROSE_SHARE
+        } else {
+            SURE_SHARE
+        });
+        if !kept && decision.rule.is_none() && decision.chance <= sure {
+            decision.rule = Some(ContentRule::OutsideArticle);
         }
     }
 }
@@ -348,5 +378,62 @@ fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [BlockDec
                 decision.rule = Some(ContentRule::Copy);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::{Extractor, Options};
+
+    const PAGE: &str = "<aside><p>A lead above the article, as long as running text has to \
+        be, says in one sentence what follows.</aside><div class=article-body>
+        <h2>Otters</h2>
+        <p>Otters sleep on their backs and hold each other by the paw, lest the sea carry one of \
+        them away while the others are asleep.
+        <p>They keep a favourite stone in a fold of skin under the arm, and crack shells with it \
+        on the chest, which they do all day long.
+        <p>A pelt has more hair to the square centimetre than a person has on the whole head, \
+        and it is never wet, whatever the weather.</div>
+        <nav>More animals</nav>";
+
+    /// What is kept if each block has a share of the best probability, in hundredths.
+    fn kept(shares: [u32; 6]) -> Vec<bool> {
+        let mut extractor = Extractor::new();
+        let view = PageView::new(extractor.extract(PAGE, &Options { outline: true }));
+        assert_eq!(view.kept, [false, true, true, true, true, false]);
+        let decision = |share: u32| BlockDecision {
+            chance: 100 * share,
+            least: 4000,
+            rule: None,
+        };
+        let mut decisions = shares.map(decision);
+        trust_article(&view, 10_000, &mut decisions);
+        decisions.into_iter().map(BlockDecision::is_kept).collect()
+    }
+
+    #[test]
+    fn an_article_has_what_the_method_keeps_and_the_model_does_not_doubt() {
+        assert_eq!(
+            kept([50, 99, 99, 99, 50, 50]),
+            [false, true, true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn a_doubt_about_most_of_the_article_is_none() {
+        assert_eq!(
+            kept([50, 99, 50, 50, 50, 30]),
+            [false, true, true, true, true, false]
+        );
+    }
+
+    #[test]
+    fn what_the_model_is_sure_of_is_kept() {
+        assert_eq!(
+            kept([75, 99, 99, 99, 99, 75]),
+            [true, true, true, true, true, false]
+        );
+        assert!(kept([75, 99, 99, 99, 99, 95])[5]);
     }
 }
