@@ -73,6 +73,8 @@
 mod cluster;
 mod differences;
 mod document;
+mod evidence;
+mod lcs;
 mod passage;
 mod refine;
 mod resolve;
@@ -80,6 +82,7 @@ mod runs;
 mod scattered;
 mod scope;
 mod seeds;
+mod sentence_index;
 mod split_words;
 mod stem;
 mod verbatim;
@@ -92,6 +95,7 @@ pub use document::{Document, Fold, word_hashes};
 pub use passage::{Passage, PassageKind};
 
 use cluster::{Sides, clusters};
+use evidence::Evidence;
 use passage::{Found, resolve_overlaps};
 use refine::{Growth, Refiner};
 use scope::Scope;
@@ -157,6 +161,7 @@ pub struct Aligner {
     seeds: Seeds,
     sides: Sides,
     refiner: Refiner,
+    evidence: Evidence,
     /// Words compared in runs since the aligner was made.
     work: u64,
 }
@@ -170,6 +175,7 @@ impl Aligner {
             seeds: Seeds::default(),
             sides: Sides::default(),
             refiner: Refiner::default(),
+            evidence: Evidence::default(),
             work: 0,
         }
     }
@@ -236,7 +242,9 @@ impl Aligner {
                     let refiner = &mut self.refiner;
                     refiner.refine((a, b), &self.vocabulary, found, &bounds, growth);
                 }
-                resolve_overlaps(edited, Vec::new(), settings.gap)
+                let mut edited = resolve_overlaps(edited, Vec::new(), settings.gap);
+                self.evidence.filter(a, b, &self.vocabulary, &mut edited);
+                edited
             }
         };
         verbatim.append(&mut short);
