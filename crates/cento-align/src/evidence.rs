@@ -30,7 +30,7 @@ const LEAST: f64 = 0.14;
 const LEAST_OF_MANY: f64 = 0.2;
 const MANY: usize = 10;
 /// The distinctness of the sentences of a summary.
-const LEAST_OF_SUMMARY: f64 = 0.15;
+const LEAST_OF_SUMMARY: f64 = 0.2;
 /// Cosines below this count as equal.
 const FLOOR: f32 = 0.1;
 /// The most sentences of each side that are compared, and the most words.

@@ -8,13 +8,16 @@
 //! - A [`Passage`] is one piece of text found on both sides, in bytes and in characters.
 //!
 //! ```text
-//!  text ─▶ Document ─┬─ shared runs of words ──▶ verbatim passages ──────────────────┐
-//!                    └─ similar sentences ┬─ clusters on both sides ──▶ edited ──────┼─▶ passages
-//!                                         └─ compact here, spread there ▶ scattered ─┘
+//!  text ─▶ Document ─┬─ shared runs of words ─┬▶ verbatim passages ───────────────────────┐
+//!                    │                        └▶ equal in order but for edits ──▶ edited ─┤
+//!                    └─ similar sentences ┬─ clusters on both sides ──────────┐           │
+//!                                         └─ compact here, spread there ──┐   │           │
+//!                                           distinct or in order? ◀───────┴───┘           │
+//!                                                └──▶ scattered, edited ──────────────────┴─▶ passages
 //! ```
 //!
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
-//! summarised; the three kinds have different evidence, so each is found by its own step:
+//! summarised; the kinds have different evidence, so each is found by its own step:
 //!
 //! 1. **Verbatim.** Runs of consecutive words that are equal on both sides and long enough in
 //!    characters ([`AlignSettings::minimum_chars`]) or in words, joined over small edits. Their
@@ -27,9 +30,15 @@
 //!    are added.
 //! 3. **Scattered.** Consecutive sentences on one side that take their words from all over a much
 //!    longer stretch of the other: a summary.
+//! 4. **Evidence.** In results, recipes and registers, all sentences are alike. An edited passage
+//!    is dropped unless its sentences are more like those of the other document than like others of
+//!    their own, or in the same order beyond what is common to such texts; a summary is dropped
+//!    unless the first holds for it.
+//! 5. **In order.** What no other step has found, but has the same words in the same order apart
+//!    from small edits, is edited, too, however often its sentences repeat.
 //!
 //! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to
-//! text alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a
+//! text alignment for text reuse detection at PAN 2014"; all other steps, the rule that tells a
 //! summary from an edited passage, and everything that keeps the cost linear are our own.
 //!
 //! # What is found for certain
@@ -74,6 +83,7 @@ mod cluster;
 mod differences;
 mod document;
 mod evidence;
+mod in_order;
 mod lcs;
 mod passage;
 mod refine;
@@ -218,7 +228,8 @@ impl Aligner {
             joined_b.as_ref().unwrap_or(b),
         );
         let settings = &self.settings.clone();
-        let (mut verbatim, mut short) = verbatim::passages(a, b, settings, &mut self.work);
+        let runs = runs::runs(a, b, &mut self.work);
+        let (mut verbatim, mut short) = verbatim::passages(a, b, &runs, settings);
         let growth = match verbatim.iter().any(|passage| passage.is_exact) {
             true => Growth::BESIDE_EXACT,
             false => Growth::EDITED,
@@ -249,7 +260,10 @@ impl Aligner {
         };
         verbatim.append(&mut short);
         verbatim.sort_by_key(|passage| passage.a.start);
-        passage::finish(a, b, verbatim, &edited, settings.minimum_chars)
+        let taken = edited.iter().map(|found| a.words_of(&found.a));
+        let taken = taken.chain(verbatim.iter().map(|passage| passage.a.clone()));
+        let in_order = in_order::passages(a, b, &runs, taken.collect(), &mut self.work);
+        passage::finish(a, b, verbatim, &edited, in_order, settings.minimum_chars)
     }
 
     /// Prepares for sentences of a pair.

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod certain;
+mod formulaic;
 
 /// A text of words that is different for every seed, with sentences of 5 to 24 words.
 fn prose(seed: u64, sentences: usize) -> Vec<String> {
