@@ -225,7 +225,8 @@ const COUNTED: usize = 8;
 /// ones that are counted up: with the last and the next number around them, the last two, or the
 /// next two.
 fn mark_telling(text: &str, words: &mut [TextWord]) {
-    let (mut short, mut long): (Vec<(usize, i64)>, Vec<(usize, i64)>) = Default::default();
+    let mut short: Vec<(usize, i64)> = Vec::new();
+    let mut long: Vec<(usize, i64)> = Vec::new();
     for (at, word) in words.iter_mut().enumerate() {
         let letters = &text[word.begin as usize..word.end as usize];
         word.is_telling = letters.len() > 2 || letters.chars().any(char::is_alphabetic);
@@ -248,8 +249,13 @@ fn mark_telling(text: &str, words: &mut [TextWord]) {
                 };
                 around.iter().any(|number| number.1 == value + step)
             };
-            let (last, next) = (has(-1, reach), has(1, reach));
-            if last && next || last && has(-2, 2 * reach) || next && has(2, 2 * reach) {
+            let is_counted = match (has(-1, reach), has(1, reach)) {
+                (true, true) => true,
+                (true, false) => has(-2, 2 * reach),
+                (false, true) => has(2, 2 * reach),
+                (false, false) => false,
+            };
+            if is_counted {
                 (words[word].is_telling, words[word].is_counter) = (false, true);
             }
         }

@@ -9,7 +9,9 @@ struct Chance(u64);
 impl Chance {
     fn new(seed: u64) -> Chance {
         let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..9).for_each(|_| drop(chance.below(2)));
+        for _ in 0..9 {
+            chance.below(2);
+        }
         chance
     }
 
