@@ -45,9 +45,9 @@ pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
     [differing(&mine, &same_a), differing(&theirs, &same_b)]
 }
 
-/// The most words of two stretches that are compared word by word, multiplied. Their rows take 2
-/// MiB.
-const MOST_COMPARED: usize = 4096 * 4096;
+/// The most blocks of 64 words of the shorter of two stretches, times words of the longer one, that
+/// are compared word by word: 4,096 words with 4,096. They take 2 MiB.
+const MOST_COMPARED: usize = 4096 * 4096 / 64;
 /// How often stretches are divided at words that both have once, before they are divided in the
 /// middle.
 const MOST_DIVISIONS: u32 = 4;
@@ -66,6 +66,7 @@ fn in_order(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
             (in_a.start, in_b.start) = (in_a.start + 1, in_b.start + 1);
         }
         let (rest_a, rest_b) = (&a[in_a.clone()], &b[in_b.clone()]);
+        let place = |(i, j): (usize, usize)| (in_a.start + i, in_b.start + j);
         let last = rest_a.iter().rev().zip(rest_b.iter().rev());
         let last = last.take_while(|(one, other)| one == other).count();
         if last > 0 {
@@ -79,9 +80,16 @@ fn in_order(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
                 in_b.start..in_b.end - last,
                 divisions,
             ));
-        } else if rest_a.len() * rest_b.len() <= MOST_COMPARED {
-            let found = lcs.pairs(rest_a, rest_b).into_iter();
-            pairs.extend(found.map(|(i, j)| (in_a.start + i, in_b.start + j)));
+        } else if rest_a.is_empty() || rest_b.is_empty() {
+            continue;
+        } else if blocks(rest_a.len(), rest_b.len()) <= MOST_COMPARED {
+            match rest_a.len() <= rest_b.len() {
+                true => pairs.extend(lcs.pairs(rest_a, rest_b).into_iter().map(place)),
+                false => {
+                    let found = lcs.pairs(rest_b, rest_a).into_iter();
+                    pairs.extend(found.map(|(j, i)| place((i, j))));
+                }
+            }
         } else {
             let mut ends = match divisions {
                 ..MOST_DIVISIONS => unique_in_order(rest_a, rest_b),
@@ -102,6 +110,11 @@ fn in_order(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
         }
     }
     pairs
+}
+
+/// The blocks that are compared for stretches of so many words.
+fn blocks(one: usize, other: usize) -> usize {
+    one.min(other).div_ceil(64) * one.max(other)
 }
 
 /// The places of words that both sides have exactly once, as many of them as are in the same order.
@@ -261,6 +274,10 @@ mod tests {
         };
         let [only_a, only_b] = differing_words(&words("x"), &words("y"), Fold::None);
         assert_eq!((only_a.len(), only_b.len()), (20, 20));
+        // A few words and very many.
+        let many = words("x").repeat(20);
+        let [only_a, only_b] = differing_words("w7919 new w6837", &many, Fold::None);
+        assert_eq!((only_a.len(), only_b.len()), (1, 400_000 - 2));
         // Nothing but frequent words: the middle is as good as any place.
         let few = |seed: usize| -> Vec<u64> {
             let word = |at: usize| ((at * 7919 + seed) * at % 97) as u64;

@@ -27,8 +27,8 @@ const AFTER: usize = 3;
 const PENALTY: usize = 4;
 /// How far the balance may fall before nothing better is looked for.
 const DROP: usize = 20;
-/// The least balance of a passage: that of a run which is copied text by itself. In random texts of
-/// 17 formulaic genres, one pair in 400 has as much.
+/// The least balance of a passage: that of a run which is copied text by itself. Of 1,700
+/// pairs of random texts of 17 formulaic genres, at most three have as much.
 const LEAST: usize = DECISIVE;
 /// Words that are compared for each word of the two documents.
 const MOST_WORK: u64 = 16;
