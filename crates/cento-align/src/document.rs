@@ -42,6 +42,10 @@ pub(crate) struct TextWord {
     pub(crate) form: u64,
     /// Its stem, as a position in [`Document::stems`].
     pub(crate) stem: u32,
+    /// Whether it tells what a sentence is about.
+    pub(crate) is_telling: bool,
+    /// Whether it is a number that is counted up: of rows, moves, pages or years.
+    pub(crate) is_counter: bool,
 }
 
 /// A sentence, or part of a very long one: a range of words, and a range of [`Document::terms`].
@@ -118,6 +122,7 @@ impl<'t> Document<'t> {
         for (word, hash) in words.iter_mut().zip(&list.stems) {
             word.stem = stems.binary_search(hash).unwrap_or_default() as u32;
         }
+        mark_telling(&text, &mut words);
         let grams = grams(&words);
         let mut document = Document {
             is_ascii: text.is_ascii(),
@@ -167,7 +172,7 @@ impl<'t> Document<'t> {
             let first = self.terms.len();
             let mut stems: Vec<u32> = self.words[words.clone()]
                 .iter()
-                .filter(|word| is_telling(&self.text[word.begin as usize..word.end as usize]))
+                .filter(|word| word.is_telling)
                 .map(|word| word.stem)
                 .collect();
             stems.sort_unstable();
@@ -211,10 +216,50 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Whether a word tells what a sentence is about. Numbers of sections, columns and pages do not:
-/// they are equal in texts that have nothing else in common.
-fn is_telling(word: &str) -> bool {
-    word.len() > 2 || word.chars().any(char::is_alphabetic)
+/// Numbers before and after a number of at least three digits among which its neighbours are
+/// looked for. Shorter ones must follow each other.
+const COUNTED: usize = 8;
+
+/// Marks the words that tell what a sentence is about. Numbers of sections, columns and pages do
+/// not: they are equal in texts that have nothing else in common. So are short numbers, and longer
+/// ones that are counted up: with the last and the next number around them, the last two, or the
+/// next two.
+fn mark_telling(text: &str, words: &mut [TextWord]) {
+    let mut short: Vec<(usize, i64)> = Vec::new();
+    let mut long: Vec<(usize, i64)> = Vec::new();
+    for (at, word) in words.iter_mut().enumerate() {
+        let letters = &text[word.begin as usize..word.end as usize];
+        word.is_telling = letters.len() > 2 || letters.chars().any(char::is_alphabetic);
+        if letters.len() < 10 && letters.bytes().all(|byte| byte.is_ascii_digit()) {
+            let numbers = if word.is_telling {
+                &mut long
+            } else {
+                &mut short
+            };
+            numbers.extend(letters.parse().ok().map(|number| (at, number)));
+        }
+    }
+    for (numbers, reach) in [(short, 1), (long, COUNTED)] {
+        for at in 0..numbers.len() {
+            let (word, value) = numbers[at];
+            let has = |step: i64, reach: usize| {
+                let around = match step < 0 {
+                    true => &numbers[at.saturating_sub(reach)..at],
+                    false => &numbers[at + 1..(at + 1 + reach).min(numbers.len())],
+                };
+                around.iter().any(|number| number.1 == value + step)
+            };
+            let is_counted = match (has(-1, reach), has(1, reach)) {
+                (true, true) => true,
+                (true, false) => has(-2, 2 * reach),
+                (false, true) => has(2, 2 * reach),
+                (false, false) => false,
+            };
+            if is_counted {
+                (words[word].is_telling, words[word].is_counter) = (false, true);
+            }
+        }
+    }
 }
 
 /// The length of the beginning of a text whose places have 32 bits.
@@ -270,6 +315,8 @@ pub(crate) fn read_words(text: &str, fold: Fold) -> WordList {
             end: word.range.end as u32,
             form: 0,
             stem: 0,
+            is_telling: true,
+            is_counter: false,
         };
         let normal = match fold {
             Fold::None => word.normal,

@@ -8,13 +8,16 @@
 //! - A [`Passage`] is one piece of text found on both sides, in bytes and in characters.
 //!
 //! ```text
-//!  text ─▶ Document ─┬─ shared runs of words ──▶ verbatim passages ──────────────────┐
-//!                    └─ similar sentences ┬─ clusters on both sides ──▶ edited ──────┼─▶ passages
-//!                                         └─ compact here, spread there ▶ scattered ─┘
+//!  text ─▶ Document ─┬─ shared runs of words ─┬▶ verbatim passages ───────────────────────┐
+//!                    │                        └▶ equal in order but for edits ──▶ edited ─┤
+//!                    └─ similar sentences ┬─ clusters on both sides ──────────┐           │
+//!                                         └─ compact here, spread there ──┐   │           │
+//!                                           distinct or in order? ◀───────┴───┘           │
+//!                                                └──▶ scattered, edited ──────────────────┴─▶ passages
 //! ```
 //!
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
-//! summarised; the three kinds have different evidence, so each is found by its own step:
+//! summarised; the kinds have different evidence, so each is found by its own step:
 //!
 //! 1. **Verbatim.** Runs of consecutive words that are equal on both sides and long enough in
 //!    characters ([`AlignSettings::minimum_chars`]) or in words, joined over small edits. Their
@@ -27,9 +30,15 @@
 //!    are added.
 //! 3. **Scattered.** Consecutive sentences on one side that take their words from all over a much
 //!    longer stretch of the other: a summary.
+//! 4. **Evidence.** In results, recipes and registers, all sentences are alike. An edited passage
+//!    is dropped unless its sentences are more like those of the other document than like others of
+//!    their own, or in the same order beyond what is common to such texts; a summary is dropped
+//!    unless the first holds for it.
+//! 5. **In order.** What no other step has found, but has the same words in the same order apart
+//!    from small edits, is edited, too, however often its sentences repeat.
 //!
 //! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to
-//! text alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a
+//! text alignment for text reuse detection at PAN 2014"; all other steps, the rule that tells a
 //! summary from an edited passage, and everything that keeps the cost linear are our own.
 //!
 //! # What is found for certain
@@ -73,6 +82,9 @@
 mod cluster;
 mod differences;
 mod document;
+mod evidence;
+mod in_order;
+mod lcs;
 mod passage;
 mod refine;
 mod resolve;
@@ -80,6 +92,7 @@ mod runs;
 mod scattered;
 mod scope;
 mod seeds;
+mod sentence_index;
 mod split_words;
 mod stem;
 mod verbatim;
@@ -92,6 +105,7 @@ pub use document::{Document, Fold, word_hashes};
 pub use passage::{Passage, PassageKind};
 
 use cluster::{Sides, clusters};
+use evidence::Evidence;
 use passage::{Found, resolve_overlaps};
 use refine::{Growth, Refiner};
 use scope::Scope;
@@ -157,6 +171,7 @@ pub struct Aligner {
     seeds: Seeds,
     sides: Sides,
     refiner: Refiner,
+    evidence: Evidence,
     /// Words compared in runs since the aligner was made.
     work: u64,
 }
@@ -170,6 +185,7 @@ impl Aligner {
             seeds: Seeds::default(),
             sides: Sides::default(),
             refiner: Refiner::default(),
+            evidence: Evidence::default(),
             work: 0,
         }
     }
@@ -212,7 +228,8 @@ impl Aligner {
             joined_b.as_ref().unwrap_or(b),
         );
         let settings = &self.settings.clone();
-        let (mut verbatim, mut short) = verbatim::passages(a, b, settings, &mut self.work);
+        let runs = runs::runs(a, b, &mut self.work);
+        let (mut verbatim, mut short) = verbatim::passages(a, b, &runs, settings);
         let growth = match verbatim.iter().any(|passage| passage.is_exact) {
             true => Growth::BESIDE_EXACT,
             false => Growth::EDITED,
@@ -236,12 +253,17 @@ impl Aligner {
                     let refiner = &mut self.refiner;
                     refiner.refine((a, b), &self.vocabulary, found, &bounds, growth);
                 }
-                resolve_overlaps(edited, Vec::new(), settings.gap)
+                let mut edited = resolve_overlaps(edited, Vec::new(), settings.gap);
+                self.evidence.filter(a, b, &self.vocabulary, &mut edited);
+                edited
             }
         };
         verbatim.append(&mut short);
         verbatim.sort_by_key(|passage| passage.a.start);
-        passage::finish(a, b, verbatim, &edited, settings.minimum_chars)
+        let taken = edited.iter().map(|found| a.words_of(&found.a));
+        let taken = taken.chain(verbatim.iter().map(|passage| passage.a.clone()));
+        let in_order = in_order::passages(a, b, &runs, taken.collect(), &mut self.work);
+        passage::finish(a, b, verbatim, &edited, in_order, settings.minimum_chars)
     }
 
     /// Prepares for sentences of a pair.

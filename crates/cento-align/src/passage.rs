@@ -134,12 +134,13 @@ pub(crate) struct Words {
 }
 
 /// The passages that are long enough, in the order of the first document. `verbatim` is in this
-/// order, too.
+/// order, too; those that are `in_order` overlap no other.
 pub(crate) fn finish(
     a: &Document<'_>,
     b: &Document<'_>,
     verbatim: Vec<VerbatimPassage>,
     found: &[Found],
+    in_order: Vec<Words>,
     minimum_chars: usize,
 ) -> Vec<Passage> {
     let others = found.iter().map(|found| Words {
@@ -151,6 +152,7 @@ pub(crate) fn finish(
         },
     });
     let (verbatim, others) = resolve_verbatim(a, b, verbatim, others.collect());
+    let others = others.into_iter().chain(in_order);
     let exact = verbatim.into_iter().map(|passage| Words {
         a: passage.a,
         b: passage.b,

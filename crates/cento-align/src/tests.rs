@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod certain;
+mod formulaic;
 
 /// A text of words that is different for every seed, with sentences of 5 to 24 words.
 fn prose(seed: u64, sentences: usize) -> Vec<String> {
@@ -214,7 +215,8 @@ fn work(a: &str, b: &str, places: Option<&[(u32, u32)]>) -> u64 {
         assert!(passage.a.end <= a.len() && passage.b.end <= b.len());
     }
     let (sides, refiner, seeds) = (&aligner.sides, &aligner.refiner, &aligner.seeds);
-    aligner.work + sides.work + refiner.work + seeds.visited + seeds.strong.len() as u64
+    let found = seeds.index.visited + seeds.strong.len() as u64 + aligner.evidence.work();
+    aligner.work + sides.work + refiner.work + found
 }
 
 /// Texts of about so many bytes that are all repetition.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::AlignSettings;
 use crate::document::Document;
 use crate::passage::identical;
-use crate::runs::{WordRun, runs};
+use crate::runs::WordRun;
 
 /// How many times longer than an edit a stretch may be that was rewritten word by word: its two
 /// sides then have about the same length.
@@ -34,16 +34,15 @@ const LEAST_SHARE: f64 = 0.5;
 /// A run of this many words is copied text by itself. What has only shorter ones may be part of an
 /// edited passage or of a summary. Summaries quote whole sentences of 40 words; the limit was
 /// chosen on all PAN pairs, where 44 to 48 are the same.
-const DECISIVE: usize = 44;
+pub(crate) const DECISIVE: usize = 44;
 
-/// The passages that have a run which is long enough, in order and without overlaps on the side of
-/// the first document: those with a run of [`DECISIVE`] words, and the others. Adds the number of
-/// words that were compared to `work`.
+/// The passages of these runs that have one which is long enough, in order and without overlaps on
+/// the side of the first document: those with a run of [`DECISIVE`] words, and the others.
 pub(crate) fn passages(
     a: &Document<'_>,
     b: &Document<'_>,
+    runs: &[WordRun],
     settings: &AlignSettings,
-    work: &mut u64,
 ) -> (Vec<VerbatimPassage>, Vec<VerbatimPassage>) {
     let (mut passages, mut short) = (Vec::new(), Vec::new());
     let mut add = |group: &[WordRun]| {
@@ -81,7 +80,7 @@ pub(crate) fn passages(
         }
         group.clear();
     };
-    for run in runs(a, b, work) {
+    for &run in runs {
         let joins = group.last().is_none_or(|last| {
             let (after_a, after_b) = (last.a + last.length, last.b + last.length);
             if run.b < after_b {

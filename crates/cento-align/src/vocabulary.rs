@@ -1,6 +1,7 @@
 //! The stems of two documents in one numbering, and their weights.
 
 use crate::document::Document;
+use crate::sentence_index::WeightedDocument;
 
 /// The stems of a pair of documents.
 #[derive(Debug, Default)]
@@ -65,6 +66,24 @@ impl StemVocabulary {
         self.stamps.clear();
         self.stamps.resize(self.weights.len(), 0);
         self.clock = 0;
+    }
+
+    /// The first document, with the numbers and weights of its stems.
+    pub(crate) fn weighted_a<'d>(&'d self, a: &'d Document<'d>) -> WeightedDocument<'d> {
+        WeightedDocument {
+            document: a,
+            numbers: &self.of_a,
+            weights: &self.weights,
+        }
+    }
+
+    /// The same of the second document.
+    pub(crate) fn weighted_b<'d>(&'d self, b: &'d Document<'d>) -> WeightedDocument<'d> {
+        WeightedDocument {
+            document: b,
+            numbers: &self.of_b,
+            weights: &self.weights,
+        }
     }
 
     /// Marks stems, and forgets those marked before.

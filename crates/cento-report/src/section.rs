@@ -396,7 +396,7 @@ pub struct ComparedSide {
 pub enum ComparedPiece {
     /// Text that both sides have.
     Same(String),
-    /// Words that the other side does not have.
+    /// Words that differ from the other side.
     Differing(String),
     /// Omitted text, by its number of characters.
     Gap(u64),

@@ -47,7 +47,7 @@ const LONGEST: usize = 20_000;
 const SHORT_CHARS: usize = 40;
 const SHORT_WORDS: usize = 8;
 /// Revised when the same input yields other rows.
-const REVISION: u32 = 2;
+const REVISION: u32 = 3;
 
 table_row! {
     /// A passage that a page shares with an original. A pair whose common chunks are too short for
