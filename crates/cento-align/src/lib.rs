@@ -10,10 +10,10 @@
 //! ```text
 //!  text ─▶ Document ─┬─ shared runs of words ─┬▶ verbatim passages ───────────────────────┐
 //!                    │                        └▶ equal in order but for edits ──▶ edited ─┤
-//!                    └─ similar sentences ┬─ clusters on both sides ──────────┐           │
-//!                                         └─ compact here, spread there ──┐   │           │
-//!                                           distinct or in order? ◀───────┴───┘           │
-//!                                                └──▶ scattered, edited ──────────────────┴─▶ passages
+//!                    └─ similar sentences ┬─ clusters on both sides ─────┐                ├▶ passages
+//!                                         └─ compact here, spread there ─┤                │
+//!                                            distinct or in order? ◀─────┘                │
+//!                                                └──▶ scattered, edited ──────────────────┘
 //! ```
 //!
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
