@@ -6,8 +6,8 @@
 //! So each sentence is compared with both:
 //!
 //! ```text
-//!   a   ···[ s1  s2  s3 ]···s4···    s2 and t2 are more alike than s2 and s4, its best in a, and than
-//!              ╱      ╲      │       t2 and t5, its best in b: they are *distinct*
+//!   a   ···[ s1  s2  s3 ]···s4···    s2 and t2 are more alike than s2 and s4, its best in a, and
+//!              ╱      ╲      │       than t2 and t5, its best in b: they are *distinct*
 //!   b   ·t5·[ t2      t3 ]···t4··    s4 is as much like s2 as like t4: any sentence would do
 //! ```
 //!

@@ -8,12 +8,12 @@
 //! - A [`Passage`] is one piece of text found on both sides, in bytes and in characters.
 //!
 //! ```text
-//!  text ─▶ Document ─┬─ shared runs of words ─┬▶ verbatim passages ───────────────────────┐
-//!                    │                        └▶ equal in order but for edits ──▶ edited ─┤
-//!                    └─ similar sentences ┬─ clusters on both sides ──────────┐           │
-//!                                         └─ compact here, spread there ──┐   │           │
-//!                                           distinct or in order? ◀───────┴───┘           │
-//!                                                └──▶ scattered, edited ──────────────────┴─▶ passages
+//!  text ─▶ Document ─┬─ shared runs of words ─┬▶ verbatim ─────────────────────────┐
+//!                    │                        └▶ in order but for edits ──▶ edited ─┼▶ passages
+//!                    └─ similar sentences ┬─ clusters on both sides ─────┐          │
+//!                                         └─ compact here, spread there ─┤          │
+//!                                            distinct or in order? ◀─────┘          │
+//!                                                └──▶ edited, scattered ────────────┘
 //! ```
 //!
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
