@@ -111,8 +111,8 @@ fn threshold(recognised: &RecognisedType, best: u32) -> u32 {
 /// hundredths, if it agrees with the model: the F1 between the texts that they keep is at least
 /// [`TRUSTED_AGREEMENT`] hundredths. Then a block is kept if the method keeps it and the model does
 /// not disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best. If that is
-/// less than half of the text on which they agree, such as on a page whose text is directly in one
-/// element, the usual share counts.
+/// less than a quarter of the text on which they agree, such as on a page whose text is directly in
+/// one element, the usual share counts.
 const TRUSTED_TYPE: u64 = 90;
 const TRUSTED_AGREEMENT: u64 = 50;
 const TRUSTED_SHARE: u32 = 60;
@@ -293,9 +293,9 @@ fn trust_article(view: &PageView<'_>, best: u32, decisions: &mut [BlockDecision]
             trusted += bytes * u64::from(decision.chance > share(TRUSTED_SHARE));
         }
     }
-    let keeps_most = 2 * trusted >= agreed;
+    let leaves_enough = 4 * trusted >= agreed;
     for ((decision, measure), &kept) in decisions.iter_mut().zip(&view.measures).zip(&view.kept) {
-        if keeps_most {
+        if leaves_enough {
             decision.least = share(TRUSTED_SHARE);
         }
         let sure = share(if measure.is_prose {
