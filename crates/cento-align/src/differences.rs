@@ -18,9 +18,35 @@ use crate::document::{Fold, TextWord, read_words};
 /// assert_eq!(only_b, ["was", "the", "bridge"]);
 /// ```
 pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
+    compare(a, b, fold).differing
+}
+
+/// Returns the words of each text that the other has, too, as byte ranges in order: those that
+/// [`differing_words`] does not return, and as many on both sides.
+///
+/// ```
+/// use cento_align::{Fold, common_words};
+///
+/// let (a, b) = ("The old bridge is closed.", "The bridge was closed, the bridge!");
+/// let [in_a, in_b] = common_words(a, b, Fold::None);
+/// assert_eq!(in_a.iter().map(|word| &a[word.clone()]).collect::<Vec<_>>(), ["The", "bridge", "closed"]);
+/// assert_eq!(in_b.iter().map(|word| &b[word.clone()]).collect::<Vec<_>>(), ["The", "bridge", "closed"]);
+/// ```
+pub fn common_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
+    compare(a, b, fold).common
+}
+
+/// The words of two texts that the other does not have, and those that it has, as byte ranges.
+#[derive(Default)]
+struct ComparedWords {
+    differing: [Vec<Range<usize>>; 2],
+    common: [Vec<Range<usize>>; 2],
+}
+
+fn compare(a: &str, b: &str, fold: Fold) -> ComparedWords {
     let [mine, theirs] = compared_words(a, b, fold);
     let (order_a, order_b) = (by_form(&mine), by_form(&theirs));
-    let mut differing = [Vec::new(), Vec::new()];
+    let mut compared = ComparedWords::default();
     let (mut i, mut j) = (0, 0);
     loop {
         let one = order_a.get(i).map(|&at| &mine[at]);
@@ -32,17 +58,23 @@ pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
             (None, None) => break,
         };
         match (order, one, other) {
-            (std::cmp::Ordering::Less, Some(word), _) => differing[0].push(range(word)),
-            (std::cmp::Ordering::Greater, _, Some(word)) => differing[1].push(range(word)),
+            (std::cmp::Ordering::Less, Some(word), _) => compared.differing[0].push(range(word)),
+            (std::cmp::Ordering::Greater, _, Some(word)) => {
+                compared.differing[1].push(range(word));
+            }
+            (_, Some(one), Some(other)) => {
+                compared.common[0].push(range(one));
+                compared.common[1].push(range(other));
+            }
             _ => {}
         }
         i += usize::from(order.is_le());
         j += usize::from(order.is_ge());
     }
-    for side in &mut differing {
+    for side in compared.differing.iter_mut().chain(&mut compared.common) {
         side.sort_by_key(|range| range.start);
     }
-    differing
+    compared
 }
 
 /// The words of two texts as they are compared: those that one of them splits are joined.

@@ -66,7 +66,7 @@ pub(crate) fn summary(
         "flagged sites",
         number(counts.flagged_sites),
         format!(
-            "of {}, {} with labels",
+            "of {} (a host and port, or a top folder), {} with labels",
             number(counts.sites),
             number(counts.matched_sites)
         ),

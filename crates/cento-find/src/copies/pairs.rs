@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use cento_fingerprint::{base32, word_hash};
 use cento_flow::{Bitmap, Registry, StageError, TableName, WideEmitter, WideGroups, table_row};
+use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
 use super::exact::CopyLink;
@@ -59,7 +60,7 @@ table_row! {
         pub repeats: String,
         /// The resemblance of the two; null if it was not verified.
         pub resemblance: Option<f64>,
-        /// The cause of the duplicate: recapture (the same URL again), url-alias, server-alias or
+        /// The cause of the duplicate: recapture (the same URL again, or another spelling of it), url-alias, server-alias or
         /// replica.
         pub cause: String,
         /// Why the page was rejected, if it was: `revisit`, `not-text` and so on. Summaries do not
@@ -129,6 +130,12 @@ struct RemovedPage {
     repeats: u32,
     rejected: Option<String>,
     payload: Option<String>,
+}
+
+/// Whether two URLs are spellings of one, which differ in the fragment, the default port or the
+/// case of the host.
+fn is_same_address(one: &str, other: &str) -> bool {
+    one == other || PageUrl::new(one).canonical() == PageUrl::new(other).canonical()
 }
 
 /// A removed page and the kept page, before the cause is known.
@@ -424,7 +431,9 @@ fn classes(registry: &mut Registry, source: &Arc<CorpusPages>) {
                     cause: String::new(),
                 };
                 let cause = match (&pair.removed.page.host, &pair.of.host) {
-                    _ if pair.removed.page.url == pair.of.url => counter::RECAPTURE,
+                    _ if is_same_address(&pair.removed.page.url, &pair.of.url) => {
+                        counter::RECAPTURE
+                    }
                     (Some(host), Some(of_host)) if host != of_host => {
                         let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;
