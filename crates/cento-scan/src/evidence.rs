@@ -167,8 +167,10 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     entry.relation = vec![
         match row.text {
             Some(_) => format!(
-                "The two share {}, with {} of the reference text that the page has, too, each counted once. {} of the chunks of the page, without stop chunks, are \
-                 chunks of the reference text that were searched for, and {} of these are on the page.",
+                "The two share {}, with {} of the reference text that the page has, too, each counted \
+                 once. {} of the chunks of the page, without stop chunks, are chunks of the reference \
+                 text that were searched for. {} of the chunks of the reference text that were \
+                 searched for are on the page.",
                 counted(row.passages.into(), "passage", "passages"),
                 counted(row.reused_words.into(), "word", "words"),
                 percent(row.of_page),

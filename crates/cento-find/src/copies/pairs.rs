@@ -60,8 +60,8 @@ table_row! {
         pub repeats: String,
         /// The resemblance of the two; null if it was not verified.
         pub resemblance: Option<f64>,
-        /// The cause of the duplicate: recapture (the same URL again, or another spelling of it), url-alias, server-alias or
-        /// replica.
+        /// The cause of the duplicate: recapture (the same URL again, or another spelling of it),
+        /// url-alias, server-alias or replica.
         pub cause: String,
         /// Why the page was rejected, if it was: `revisit`, `not-text` and so on. Summaries do not
         /// count rejected pages as pages.

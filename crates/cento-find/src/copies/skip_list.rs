@@ -14,9 +14,10 @@
 //! A prefix is skipped if at least [`SHARE`] of the pages under it, and at least five, have a
 //! duplicate at the same path under the other prefix; a page that the crawler has not seen yet is
 //! then probably a duplicate too. The longest paths that agree decide which prefixes are compared:
-//! if too few of the pages under such a prefix are duplicates, its folders are tried. Of two such prefixes the later by date is skipped; if dates do
-//! not decide, the longer. No content is lost: a crawl that follows the list fetches at least one
-//! page of every class of duplicates, and every page without duplicates.
+//! if too few of the pages under such a prefix are duplicates, its folders are tried. Of two such
+//! prefixes the later by date is skipped; if dates do not decide, the longer. No content is lost: a
+//! crawl that follows the list fetches at least one page of every class of duplicates, and every
+//! page without duplicates.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -86,7 +86,7 @@ impl Analysis for CopiedPassages {
             "{} of {}, on {}, {} text with {} of your {}.",
             number(sharing.pages),
             counted(summary.searched, "page", "pages"),
-            counted(sharing.sites, "site", "sites"),
+            counted(sharing.sites, "host", "hosts"),
             plural(sharing.pages, "shares", "share"),
             number(sharing.originals),
             counted(summary.originals, "original", "originals"),
