@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Dict, Iterable, List, Tuple
+from urllib.parse import urlsplit
 
 import fetterly
 from corpus import Page, by_value, earlier, is_foreign, kept, precedence
@@ -15,9 +16,16 @@ from harness import Comparison, Difference, Row, compare, expect, same
 # Sketches miss a pair of this resemblance less than once in 100,000 times; one at R itself about once in 70.
 SURE = Fraction(97, 100)
 
+def address(url: str) -> Tuple[object, ...]:
+    """What a URL leads to: without fragment and default port, with the host in lower case."""
+    parts = urlsplit(url)
+    port = None if (parts.scheme, parts.port) in (("http", 80), ("https", 443)) else parts.port
+    return (parts.scheme, parts.hostname, port, parts.path or "/", parts.query) if parts.hostname else (url,)
+
+
 def causes(page: Page, of: Page) -> Tuple[str, ...]:
     """The cause of a duplicate."""
-    if page.host is not None and page.url == of.url:
+    if page.host is not None and address(page.url) == address(of.url):
         return ("recapture",)
     if page.host is not None and page.host == of.host:
         return ("url-alias",)

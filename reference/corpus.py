@@ -282,12 +282,13 @@ def is_foreign(page: Page, other: Page, kind: str) -> bool:
 
 @lru_cache(maxsize=None)
 def link_key(url: str) -> str:
-    """The canonical form of a link: the address without scheme, fragment, and `www.`."""
+    """The canonical form of a link: the address without scheme, fragment, `www.` and tracking parameters."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host.startswith("www.") and "." in host[4:]:
         host = host[4:]
-    return host + (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    parameters = [part for part in re.split("[&;]", parts.query) if not is_tracking(part)]
+    return host + (parts.path or "/") + (f"?{'&'.join(parameters)}" if parts.query and parameters else "")
 
 
 def is_linked(page: Page, other: Page) -> bool:
@@ -354,9 +355,13 @@ def latest(millis: int) -> int:
     return millis + days * day - 1
 
 
+def is_tracking(parameter: str) -> bool:
+    name = parameter.split("=")[0].lower()
+    return name.startswith("utm_") or name in TRACKING
+
+
 def has_tracking_parameters(url: str) -> bool:
-    names = [parameter.split("=")[0].lower() for parameter in urlsplit(url).query.replace(";", "&").split("&")]
-    return any(name.startswith("utm_") or name in TRACKING for name in names)
+    return any(is_tracking(parameter) for parameter in re.split("[&;]", urlsplit(url).query))
 
 
 def precedence(page: Page) -> Tuple:

@@ -30,6 +30,32 @@ use crate::lcs::Lcs;
 /// assert_eq!(only_b, ["was", "the", "bridge"]);
 /// ```
 pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
+    compare(a, b, fold).differing
+}
+
+/// Returns the words of each text that the other has, too, as byte ranges in order: those that
+/// [`differing_words`] does not return, and as many on both sides.
+///
+/// ```
+/// use cento_align::{Fold, common_words};
+///
+/// let (a, b) = ("The old bridge is closed.", "The bridge was closed, the bridge!");
+/// let [in_a, in_b] = common_words(a, b, Fold::None);
+/// assert_eq!(in_a.iter().map(|word| &a[word.clone()]).collect::<Vec<_>>(), ["The", "bridge", "closed"]);
+/// assert_eq!(in_b.iter().map(|word| &b[word.clone()]).collect::<Vec<_>>(), ["The", "bridge", "closed"]);
+/// ```
+pub fn common_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
+    compare(a, b, fold).common
+}
+
+/// The words of two texts that the other does not have, and those that it has, as byte ranges.
+#[derive(Default)]
+struct ComparedWords {
+    differing: [Vec<Range<usize>>; 2],
+    common: [Vec<Range<usize>>; 2],
+}
+
+fn compare(a: &str, b: &str, fold: Fold) -> ComparedWords {
     let [mine, theirs] = compared_words(a, b, fold);
     let forms = |words: &[TextWord]| words.iter().map(|word| word.form).collect::<Vec<u64>>();
     let (forms_a, forms_b) = (forms(&mine), forms(&theirs));
@@ -38,11 +64,16 @@ pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
         (same_a[i], same_b[j]) = (true, true);
     }
     mark_moved((&forms_a, &mut same_a), (&forms_b, &mut same_b));
-    let differing = |words: &[TextWord], same: &[bool]| {
-        let differing = words.iter().zip(same).filter(|(_, is_same)| !**is_same);
-        differing.map(|(word, _)| range(word)).collect()
+    let of = |words: &[TextWord], same: &[bool], wanted: bool| {
+        let found = words.iter().zip(same);
+        let found = found.filter(|(_, is_same)| **is_same == wanted);
+        found.map(|(word, _)| range(word)).collect()
     };
-    [differing(&mine, &same_a), differing(&theirs, &same_b)]
+    let both = |wanted| [of(&mine, &same_a, wanted), of(&theirs, &same_b, wanted)];
+    ComparedWords {
+        differing: both(false),
+        common: both(true),
+    }
 }
 
 /// The most blocks of 64 words of the shorter of two stretches, times words of the longer one, that

@@ -100,7 +100,7 @@ mod vocabulary;
 
 use std::ops::Range;
 
-pub use differences::differing_words;
+pub use differences::{common_words, differing_words};
 pub use document::{Document, Fold, word_hashes};
 pub use passage::{Passage, PassageKind};
 

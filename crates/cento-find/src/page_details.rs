@@ -27,6 +27,8 @@ pub struct PageDetails {
     pub payload_sha1: Option<[u8; 20]>,
     /// The name of its input.
     pub source: String,
+    /// Whether it was read as markup, so that its links are known.
+    has_markup: bool,
     link_domains: Vec<String>,
     link_hashes: Vec<u64>,
 }
@@ -40,7 +42,7 @@ pub enum LinkTo {
     Domain,
     /// Neither.
     Nothing,
-    /// Nobody knows: the page has no links. Plain text has none, even if it names an address.
+    /// Only the text of the page was read, as of a WET record or of a table with texts.
     Unknown,
     /// Both pages are on one domain, where links say nothing.
     SameDomain,
@@ -86,6 +88,7 @@ impl PageDetails {
             bytes: row.bytes,
             payload_sha1: row.payload_sha1,
             source: row.source.to_owned(),
+            has_markup: row.mime.is_some_and(is_markup),
             link_domains: row.link_domains.map(str::to_owned).collect(),
             link_hashes: row.link_hashes.to_vec(),
         }))
@@ -102,8 +105,13 @@ impl PageDetails {
         match &other.domain {
             domain @ Some(_) if *domain == self.domain => LinkTo::SameDomain,
             Some(domain) if self.link_domains.contains(domain) => LinkTo::Domain,
-            _ if self.link_hashes.is_empty() => LinkTo::Unknown,
+            _ if !self.has_markup && self.link_hashes.is_empty() => LinkTo::Unknown,
             _ => LinkTo::Nothing,
         }
     }
+}
+
+/// Whether links are read in pages of a media type.
+fn is_markup(mime: &str) -> bool {
+    mime.contains("htm") || mime.contains("xml") || mime == "application/x-httpd-php"
 }

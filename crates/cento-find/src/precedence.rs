@@ -54,6 +54,7 @@
 use std::borrow::Cow;
 
 use cento_text::date::{earliest, is_before, is_calendar, latest};
+use cento_text::url::has_tracking_parameters;
 
 use crate::corpus_pages::PageFacts;
 use crate::names::PageName;
@@ -294,28 +295,6 @@ impl Precedence {
             number: facts.number,
         }
     }
-}
-
-/// Query parameters that record where a visitor came from and do not change the page.
-const TRACKING: [&str; 14] = [
-    "_ga", "dclid", "fbclid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "mkt_tok",
-    "msclkid", "ref", "ref_src", "twclid", "yclid",
-];
-
-/// Whether a URL has a query parameter that only tracks visitors: `utm_…`, `fbclid`, `gclid` and
-/// the like.
-pub fn has_tracking_parameters(url: &str) -> bool {
-    let url = url.split_once('#').map_or(url, |(before, _)| before);
-    let Some((_, query)) = url.split_once('?') else {
-        return false;
-    };
-    query.split(['&', ';']).any(|parameter| {
-        let name = parameter
-            .split_once('=')
-            .map_or(parameter, |(name, _)| name)
-            .to_ascii_lowercase();
-        name.starts_with("utm_") || TRACKING.contains(&name.as_str())
-    })
 }
 
 #[cfg(test)]

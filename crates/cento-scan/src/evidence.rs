@@ -32,7 +32,7 @@ pub struct SiteEvidence {
     pub pairs: u64,
     /// Passages.
     pub passages: u64,
-    /// The words of originals in them, each counted once for each pair.
+    /// The words of originals that the pages have in them, each counted once for each pair.
     pub words: u64,
     last_page: Option<u64>,
 }
@@ -79,10 +79,11 @@ pub fn evidence_head(name: &str, site: &SiteEvidence, method: &EvidenceMethod) -
     EvidenceHead {
         site: name.to_owned(),
         summary: vec![format!(
-            "{} of this site {} text with the reference texts: {}, with {} of these texts. A word \
-             counts once for each page.",
+            "{} of this site {} listed here, with {} and {} in common with the reference texts. \
+             A word counts if the page and the reference text have it in the same passage, once for each page and \
+             reference text.",
             counted(site.pages, "page", "pages"),
-            plural(site.pages, "shares", "share"),
+            plural(site.pages, "is", "are"),
             counted(site.passages, "passage", "passages"),
             counted(site.words, "word", "words"),
         )],
@@ -166,8 +167,9 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     entry.relation = vec![
         match row.text {
             Some(_) => format!(
-                "The two share {}, with {} of the reference text, each counted once. {} of the chunks of the page, without stop chunks, are \
-                 chunks of the reference text, and {} of the chunks of the reference text that were \
+                "The two share {}, with {} of the reference text that the page has, too, each counted \
+                 once. {} of the chunks of the page, without stop chunks, are chunks of the reference \
+                 text that were searched for. {} of the chunks of the reference text that were \
                  searched for are on the page.",
                 counted(row.passages.into(), "passage", "passages"),
                 counted(row.reused_words.into(), "word", "words"),

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use cento_fingerprint::{link_hash, text_hash};
 use cento_read::{Decoded, Input, Page, Settings};
 use cento_text::content::PageType;
-use cento_text::url::{LinkResolver, PageUrl};
+use cento_text::url::{LinkResolver, PageUrl, without_tracking_parameters};
 use cento_text::{date, language, words};
 
 use crate::build::Build;
@@ -277,11 +277,12 @@ impl<'run> Worker<'run> {
             let own = url.domain(self.parameters.private_suffixes);
             let base = extract.base.as_deref();
             let mut resolver = LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
-            for href in extract.links() {
+            for href in extract.links().chain(extract.canonical.as_deref()) {
                 let Some(link) = resolver.resolve(href) else {
                     continue;
                 };
-                self.link_hashes.push(link_hash(link.key));
+                self.link_hashes
+                    .push(link_hash(&without_tracking_parameters(link.key)));
                 // Consecutive links often lead to the same domain, so this removes most
                 // repetitions.
                 if own != Some(link.domain)

@@ -27,12 +27,14 @@ mod domain;
 mod link;
 mod percent;
 mod recursion;
+mod tracking;
 
 use std::ops::Range;
 
 pub use domain::registered_domain;
 pub use link::{Link, LinkResolver};
 pub use recursion::{RecursionError, RecursionLimits};
+pub use tracking::{has_tracking_parameters, without_tracking_parameters};
 
 /// The address of a page, in canonical form.
 ///

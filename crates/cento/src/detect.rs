@@ -20,6 +20,7 @@ use cento_report::format::{counted, plural};
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
 use cento_store::Parameters;
+use cento_text::url::PageUrl;
 use cento_trial::{page_roc, roc_figure};
 use clap::Args;
 
@@ -231,7 +232,11 @@ impl DetectArguments {
             mean_threshold: self.mean_threshold.or(self.threshold),
             ratio_threshold: self.ratio_threshold.or(self.threshold),
             no_stop: self.count_stops,
-            own: self.own.iter().map(|own| domain_of(own)).collect(),
+            own: self
+                .own
+                .iter()
+                .map(|own| domain_of(own))
+                .collect::<Result<_, _>>()?,
             depth: self.depth,
             fuzzy: self.fuzzy,
         };
@@ -318,7 +323,10 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     clean_inputs(arguments, &corpus, &findings)?;
     let sampling = &arguments.sampling;
     let site = |row: &NeighbourhoodRow| row.site.clone();
-    if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
+    let nothing = "no neighbourhood is flagged, so there is no sample; without --sample, the summary says \
+                   why, and --threshold 0 flags all with labels";
+    let flagged = |row: &NeighbourhoodRow| row.flagged;
+    if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, flagged, nothing)? {
         return Ok(ExitCode::SUCCESS);
     }
     let main_table = match &shared {
@@ -371,20 +379,59 @@ fn shared_summary(shared: &Findings) -> Result<String, CommandError> {
     let counts: CopiedPassagesSummary = shared.summary()?;
     Ok(match counts.pairs {
         0 => String::new(),
-        pairs => format!(
-            "{} of a page and an original share {}: --out FILE.csv lists them side by side, and \
-             --evidence FOLDER writes a page for each site.\n",
-            counted(pairs, "pair", "pairs"),
-            counted(counts.passages, "passage", "passages"),
-        ),
+        pairs => {
+            format!(
+                "{} of a page and an original to which its chunks are attributed {} {}: --out FILE.csv \
+             lists them side by side, and --evidence FOLDER writes a page for each site.\n",
+                counted(pairs, "pair", "pairs"),
+                plural(pairs, "shares", "share"),
+                counted(counts.passages, "passage", "passages"),
+            ) + &match counts.same_domain {
+                0 => String::new(),
+                1 => "1 of these pairs is on one domain: --own DOMAIN ignores your own pages.\n"
+                    .to_owned(),
+                some => format!(
+                    "{} of these pairs are on one domain each: --own DOMAIN ignores your own pages.\n",
+                    cento_report::format::number(some)
+                ),
+            }
+        }
     })
 }
 
-/// Returns the domain of what was typed, which may have a scheme, a path or capitals.
-fn domain_of(typed: &str) -> String {
-    let bare = typed.split_once("://").map_or(typed, |(_, rest)| rest);
-    let host = bare.split('/').next().unwrap_or(bare);
-    host.trim_end_matches('.').to_lowercase()
+/// Returns the domain or host of what was typed. It may have a scheme, capitals, letters of any
+/// script, and `*.` before it; a port or a path would ignore less than a host.
+fn domain_of(typed: &str) -> Result<String, CommandError> {
+    let wrong =
+        |what: &str, hint: &str| Err(CommandError::usage(format!("--own {typed:?} {what}"), hint));
+    let bare = typed.trim();
+    let bare = bare.split_once("://").map_or(bare, |(_, rest)| rest);
+    let (host, path) = bare.split_once('/').unwrap_or((bare, ""));
+    let host = host.strip_prefix("*.").unwrap_or(host);
+    let host = host.strip_prefix('.').unwrap_or(host);
+    let address = PageUrl::new(&format!("http://{host}/"));
+    let is_name = |host: &&str| !host.contains([' ', '*', '%', '@']) && !host.starts_with('.');
+    let found = address
+        .host()
+        .filter(is_name)
+        .filter(|_| !host.contains('@'));
+    let Some(found) = found else {
+        let hint = "name a domain or a host, such as mine.example";
+        return wrong("is neither a domain nor a host", hint);
+    };
+    if !path.is_empty() {
+        let hint = format!("--own {found} ignores all of its pages");
+        return wrong(
+            "is part of a site, and only whole sites can be ignored",
+            &hint,
+        );
+    }
+    let has_port = |after: &str| after.contains(':');
+    if has_port(host.rsplit(']').next().unwrap_or(host)) {
+        let hint = format!("--own {found} ignores its pages on all ports");
+        return wrong("has a port, and hosts are ignored on all ports", &hint);
+    }
+    Ok(found.to_owned())
 }
 
 pub(crate) fn open_originals(
@@ -524,7 +571,36 @@ mod tests {
 
     #[test]
     fn own_domains_can_be_typed_as_urls() {
-        assert_eq!(domain_of("https://Mine.example/about"), "mine.example");
-        assert_eq!(domain_of("mine.example."), "mine.example");
+        for typed in [
+            "https://Mine.example/",
+            "mine.example.",
+            ".mine.example",
+            "*.mine.example",
+            " mine.example ",
+        ] {
+            assert_eq!(
+                domain_of(typed).ok().as_deref(),
+                Some("mine.example"),
+                "{typed}"
+            );
+        }
+        let domain = domain_of("m\u{fc}nchen.example").ok();
+        assert_eq!(domain.as_deref(), Some("xn--mnchen-3ya.example"));
+    }
+
+    #[test]
+    fn own_domains_that_match_nothing_or_too_much_are_refused() {
+        for typed in [
+            "",
+            "*",
+            "*.",
+            "mine.example:8080",
+            "https://mine.example/about",
+            "a b.example",
+            "me@mine.example",
+            "mine.*",
+        ] {
+            assert!(domain_of(typed).is_err(), "{typed}");
+        }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn summary(
         "flagged sites",
         number(counts.flagged_sites),
         format!(
-            "of {}, {} with labels",
+            "of {} (a host and port, or a top folder), {} with labels",
             number(counts.sites),
             number(counts.matched_sites)
         ),
@@ -108,10 +108,8 @@ pub(crate) fn summary(
         );
         let mut remarks = Vec::new();
         if counts.crowded_runs > 0 {
-            let runs = number(counts.crowded_runs);
-            remarks.push(format!(
-                "ignored {runs} runs of words in more than 64 labels"
-            ));
+            let runs = counted(counts.crowded_runs, "run", "runs");
+            remarks.push(format!("ignored {runs} of words in more than 64 labels"));
         }
         if counts.cut_labels > 0 {
             let cut = number(counts.cut_labels);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cento_file::is_stream;
 use cento_find::discover::{
-    DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of,
-    recipe_of, write_labels,
+    DiscoverParams, DiscoverSummary, FREQUENCIES_TABLE, How, LABELS_TABLE, default_threshold,
+    discover, objects_of, recipe_of, write_labels,
 };
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
@@ -226,7 +226,9 @@ fn finish(
     let hash = |row: &cento_find::provenance::LabelRow| {
         row.hash.map(|byte| format!("{byte:02x}")).concat()
     };
-    if sampling.print(&findings, LABELS_TABLE, hash, |_| true)? {
+    let nothing =
+        "there are no labels to draw a sample from; without --sample, the summary says why";
+    if sampling.print(&findings, LABELS_TABLE, hash, |_| true, nothing)? {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.analysis.export(&findings.table("labels"))? {
@@ -299,7 +301,7 @@ fn summary(
     lines.add(of.name(), number(counts.objects));
     let rule = match params.how {
         How::Threshold(threshold) => format!("each occurs more than {} times", number(threshold)),
-        How::Top(top) => format!("the {} most frequent", number(top)),
+        How::Top(top) => most_frequent_rule(findings, top, counts.labels)?,
         How::Informed(least) => format!("at least {} bytes", number(least)),
     };
     lines.add_with("labels", number(counts.labels), rule);
@@ -338,6 +340,32 @@ fn summary(
         text.push_str(&advice(params, &counts, &output, stopped));
     }
     Ok(text)
+}
+
+/// Says which labels are the `top` most frequent, of which there are `labels`.
+fn most_frequent_rule(findings: &Findings, top: u64, labels: u64) -> Result<String, CommandError> {
+    if labels < top {
+        return Ok("all that occur more than once, apart from stops".to_owned());
+    }
+    let mut rows = findings
+        .rows(FREQUENCIES_TABLE)?
+        .collect::<Result<Vec<_>, _>>()?;
+    rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+    let (mut sum, mut rule) = (0, format!("the {} most frequent", number(top)));
+    for row in rows {
+        sum += row.objects.saturating_sub(row.stopped);
+        if sum >= top {
+            if sum > top {
+                rule.push_str(&format!(
+                    "; {} as often as the last of these, {}",
+                    counted(sum - top, "other occurs", "others occur"),
+                    counted(row.count, "time", "times"),
+                ));
+            }
+            break;
+        }
+    }
+    Ok(rule)
 }
 
 fn share(part: u64, whole: u64, what: &str) -> String {

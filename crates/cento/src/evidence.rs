@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cento_file::PrivateFolder;
+use cento_find::detect::CopiedPassagesSummary;
 use cento_find::{CorpusPages, Findings};
 use cento_report::format::{counted, number, plural};
 use cento_report::{EvidenceHead, ReportCell, ReportTable, evidence_end};
@@ -113,14 +114,20 @@ pub(crate) fn method(
         ),
         format!(
             "A page is listed if it has a chunk (unit: {}; normalisation: {}) of at least {} bytes \
-             in common with a reference text. Each page was then aligned word by word with that \
-             text.",
+             in common with a reference text. A chunk of several reference texts is attributed to \
+             the one with the most chunks on the page, a chunk of more than 256 to none by itself. \
+             Each page was then aligned word by word with the texts to which its chunks are \
+             attributed.",
             parameters.chunk, parameters.normalisation, compared.min_length
         ),
         "The payload is the body of the HTTP response with its content coding, or the file, or the \
          text of a row of a table. Its SHA-1 was computed by cento and equals the \
          WARC-Payload-Digest of an archive that states it correctly; it is given in hexadecimal \
          digits, and in base 32 as in such archives."
+            .to_owned(),
+        "A link is a hyperlink, the cite attribute of a quotation, the address of a frame, or the \
+         canonical address that a page states. Parameters of addresses that only track visitors \
+         are ignored."
             .to_owned(),
     ];
     if !compared.own.is_empty() {
@@ -174,7 +181,8 @@ pub(crate) fn write(
         file.sync_all().map_err(failed)?;
     }
     let mut index = File::create_new(written.join(INDEX)).map_err(failed)?;
-    let list = index_page(&sites, &names, method);
+    let sharing = findings.summary::<CopiedPassagesSummary>()?.sharing;
+    let list = index_page(&sites, &names, method, sharing.sites);
     index.write_all(list.as_bytes()).map_err(failed)?;
     index.sync_all().map_err(failed)?;
     if overwrite && fs::symlink_metadata(folder).is_ok() {
@@ -185,11 +193,13 @@ pub(crate) fn write(
     Ok(sites.len())
 }
 
-/// Lists all sites with their files.
+/// Lists all sites with their files. `sharing` is the number of sites with text of the originals,
+/// whether or not it is attributed to one of them.
 fn index_page(
     sites: &BTreeMap<String, SiteEvidence>,
     names: &BTreeMap<String, String>,
     method: &EvidenceMethod,
+    sharing: u64,
 ) -> String {
     let rows = sites.iter().map(|(name, site)| {
         vec![
@@ -202,22 +212,31 @@ fn index_page(
             ReportCell::Count(site.words),
         ]
     });
-    let columns = ["site", "pages", "passages", "words of reference texts"];
+    let columns = ["site", "pages", "passages", "words in common"];
     let table = ReportTable {
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         ..ReportTable::default()
     };
+    let mut summary = vec![match sharing {
+        0 => "No site shares text with the reference texts.".to_owned(),
+        1 => "1 site shares text with the reference texts.".to_owned(),
+        some => format!(
+            "{} sites share text with the reference texts.",
+            number(some)
+        ),
+    }];
+    let unlisted = sharing.saturating_sub(sites.len() as u64);
+    if unlisted > 0 {
+        summary.push(format!(
+            "{} not listed: all chunks in common are in more than 256 reference texts, and are \
+             attributed to none.",
+            counted(unlisted, "of them is", "of them are"),
+        ));
+    }
     let head = EvidenceHead {
         site: "All sites".to_owned(),
-        summary: vec![match sites.len() {
-            0 => "No site shares text with the reference texts.".to_owned(),
-            1 => "1 site shares text with the reference texts.".to_owned(),
-            some => format!(
-                "{} sites share text with the reference texts.",
-                number(some as u64)
-            ),
-        }],
+        summary,
         method: method.sentences.clone(),
         command: method.command.clone(),
     };

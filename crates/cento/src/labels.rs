@@ -10,7 +10,7 @@ use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
 use cento_labels::{Labels, LabelsHeader, StopList};
 use cento_report::format::counted;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
@@ -202,13 +202,36 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), CommandError> {
         lines.add("checksums", "match");
     }
     let mut text = format!("{}\n{}", clean(&path.display().to_string()), lines.render());
-    if !header.made.is_null() {
-        text.push_str(&format!(
-            "  made with: {}\n",
-            clean(&header.made.to_string())
-        ));
+    if let Value::Object(made) = &header.made {
+        let mut lines = Lines::default();
+        for (key, value) in made {
+            let value = in_words(value);
+            lines.add_with(clean(&key.replace('_', " ")), "", clean(&value));
+        }
+        text.push_str(&format!("made with\n{}", lines.render()));
     }
     Ok(print(&text)?)
+}
+
+/// Returns a JSON value as people write it: `count 910, version 1`.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(count) => count.as_u64().map_or_else(|| count.to_string(), number),
+        Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Value::Null => "none".to_owned(),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(in_words).collect();
+            values.join(", ")
+        }
+        Value::Object(entries) => {
+            let entries = entries.iter();
+            let entries: Vec<String> = entries
+                .map(|(key, value)| format!("{} {}", key.replace('_', " "), in_words(value)))
+                .collect();
+            entries.join(", ")
+        }
+    }
 }
 
 fn export(path: &Path, out: Option<&Path>) -> Result<(), CommandError> {

@@ -22,7 +22,7 @@ use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::files::write_file;
 use crate::originals::ReadColumns;
-use crate::output::{Lines, clean, number, print, print_as, table, table_of};
+use crate::output::{Lines, clean, number, print, print_as, say, table, table_of};
 use crate::sample::SampleArguments;
 use crate::top::TopArguments;
 
@@ -176,6 +176,11 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError>
     if let Some(count) = arguments.sampling.sample {
         let seed = arguments.sampling.seed.unwrap_or(SEED);
         let sampled = sampled(&findings, count, seed)?;
+        if sampled.is_empty() && count > 0 {
+            say(
+                "note: there are no quilts to draw a sample from; without --sample, the summary says why",
+            );
+        }
         let lines = || sampled.iter().map(|quilt| format!("{quilt}\n"));
         if let Some(out) = &arguments.analysis.out {
             write_file(out, lines().collect::<String>().as_bytes())?;

@@ -232,7 +232,9 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<ExitCode, CommandError> 
         }
     };
     let counts = seen.as_ref().map(SeenPages::counts);
-    say(summary.text(&watcher, thresholds, counts).trim_end());
+    say(summary
+        .text(&watcher, thresholds, counts, recipe.of.name())
+        .trim_end());
     outcome
 }
 

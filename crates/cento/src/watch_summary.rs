@@ -76,6 +76,7 @@ impl WatchSummary {
         watcher: &Watcher,
         thresholds: WatchThresholds,
         seen: Option<SeenCounts>,
+        objects: &str,
     ) -> String {
         let neighbourhoods = watcher.flagged_neighbourhoods();
         let kept = watcher.neighbourhoods.len() as u64;
@@ -99,12 +100,15 @@ impl WatchSummary {
         );
         let mut lines = Lines::default();
         let remark = format!(
-            "{} of {} chunks are labels",
+            "{} of {} {objects} are labels",
             number(self.matched),
             number(self.chunks)
         );
         lines.add_with("pages with labels", number(self.matched_pages), remark);
-        let remark = format!("more than {} of their chunks are labels", thresholds.page);
+        let remark = format!(
+            "more than {} of their {objects} are labels",
+            thresholds.page
+        );
         lines.add_with("pages flagged", number(self.flagged), remark);
         if seen.is_some() {
             let count = |kind: &str| self.seen.get(kind).copied().unwrap_or(0);

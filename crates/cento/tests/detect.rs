@@ -447,7 +447,7 @@ fn evidence_has_a_page_for_each_site_with_dates_hashes_and_neutral_words() {
     for expected in [
         "published later than the reference text (page: published 2021-05-06; the reference text: \
          published 2020-01-02)",
-        "The page has no hyperlinks; plain text never has any.",
+        "Only the text of the page was read, so its links are not known.",
         "SHA-1 of the payload",
         "sha1:",
         "Written by cento ",

@@ -195,9 +195,8 @@ fn a_page_without_known_links_is_not_said_to_lack_one() {
     let said = |site: &str| {
         std::fs::read_to_string(sandbox.path(&format!("letters/{site}.html"))).unwrap()
     };
-    let plain = "The page has no hyperlinks; plain text never has any.";
-    let linked =
-        "The page has no hyperlink to the reference text or to another page of its domain.";
+    let plain = "Only the text of the page was read, so its links are not known.";
+    let linked = "The page has no link to the reference text or to another page of its domain.";
     assert!(said("plain.example").contains(plain));
     assert!(said("linked.example").contains(linked));
     // What the page states is quoted as far as it is known.
@@ -559,8 +558,7 @@ fn words_of_an_original_count_once_however_often_a_page_repeats_them() {
     sandbox.succeed(&["detect", "p.cento", "--against", "originals.jsonl"]);
     sandbox.succeed(&["report", "p.cento"]);
     let told = report(&sandbox, "p.cento");
-    let said =
-        "No page has more words of an original in shared passages than http://c.example/more";
+    let said = "No page has more words in common with one original than http://c.example/more";
     assert!(told.contains(said), "{told}");
 }
 

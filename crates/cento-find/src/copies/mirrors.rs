@@ -143,7 +143,7 @@ fn host_and_path(url: &str) -> (&str, &str) {
 
 /// Returns the prefixes of two URLs before the trailing path components that they share. None if
 /// they share no component, or if the prefixes are the same.
-fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
+pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
     let parts = |url: &str| -> Vec<String> {
         let (host, path) = host_and_path(url);
         let mut parts = vec![host.to_ascii_lowercase()];

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use cento_fingerprint::{base32, word_hash};
 use cento_flow::{Bitmap, Registry, StageError, TableName, WideEmitter, WideGroups, table_row};
+use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
 use super::exact::CopyLink;
@@ -59,8 +60,8 @@ table_row! {
         pub repeats: String,
         /// The resemblance of the two; null if it was not verified.
         pub resemblance: Option<f64>,
-        /// The cause of the duplicate: recapture (the same URL again), url-alias, server-alias or
-        /// replica.
+        /// The cause of the duplicate: recapture (the same URL again, or another spelling of it),
+        /// url-alias, server-alias or replica.
         pub cause: String,
         /// Why the page was rejected, if it was: `revisit`, `not-text` and so on. Summaries do not
         /// count rejected pages as pages.
@@ -129,6 +130,12 @@ struct RemovedPage {
     repeats: u32,
     rejected: Option<String>,
     payload: Option<String>,
+}
+
+/// Whether two URLs are spellings of one, which differ in the fragment, the default port or the
+/// case of the host.
+fn is_same_address(one: &str, other: &str) -> bool {
+    one == other || PageUrl::new(one).canonical() == PageUrl::new(other).canonical()
 }
 
 /// A removed page and the kept page, before the cause is known.
@@ -426,7 +433,9 @@ fn classes(registry: &mut Registry, source: &Arc<CorpusPages>) {
                 let cause = match (&pair.removed.page.host, &pair.of.host) {
                     // Names of records and files may occur in several inputs: only an address says
                     // that it is the same page.
-                    (Some(_), _) if pair.removed.page.url == pair.of.url => counter::RECAPTURE,
+                    (Some(_), _) if is_same_address(&pair.removed.page.url, &pair.of.url) => {
+                        counter::RECAPTURE
+                    }
                     (Some(host), Some(of_host)) if host != of_host => {
                         let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;

@@ -13,16 +13,20 @@
 //!
 //! A prefix is skipped if at least [`SHARE`] of the pages under it, and at least five, have a
 //! duplicate at the same path under the other prefix; a page that the crawler has not seen yet is
-//! then probably a duplicate too. Of two such prefixes the later by date is skipped; if dates do
-//! not decide, the longer. No content is lost: a crawl that follows the list fetches at least one
-//! page of every class of duplicates, and every page without duplicates.
+//! then probably a duplicate too. The longest paths that agree decide which prefixes are compared:
+//! if too few of the pages under such a prefix are duplicates, its folders are tried. Of two such
+//! prefixes the later by date is skipped; if dates do not decide, the longer. No content is lost: a
+//! crawl that follows the list fetches at least one page of every class of duplicates, and every
+//! page without duplicates.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 
 use cento_fingerprint::word_hash;
+use cento_text::url::PageUrl;
 
-use super::mirrors::PREFIXES;
+use super::mirrors::{PREFIXES, prefixes};
 use super::pairs::PAIRS;
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
@@ -54,7 +58,13 @@ impl SkipRule {
     }
 }
 
+/// The most folders within the prefixes that are considered.
+const MOST_FOLDERS: usize = 1 << 20;
+/// The fewest pages of a prefix.
+const LEAST_PAGES: u64 = 5;
+
 /// Two prefixes with the same pages.
+#[derive(Clone)]
 struct PrefixPair {
     prefix: String,
     of_prefix: String,
@@ -98,13 +108,6 @@ pub fn rules(findings: &Findings, source: &CorpusPages) -> Result<Vec<SkipRule>>
 
 fn candidates(findings: &Findings) -> Result<Vec<PrefixPair>> {
     let mut found: Vec<PrefixPair> = Vec::new();
-    let shorten = |found: &mut Vec<PrefixPair>| {
-        found.sort_by(|one, other| {
-            let by_name = (&one.prefix, &one.of_prefix).cmp(&(&other.prefix, &other.of_prefix));
-            other.pages.cmp(&one.pages).then(by_name)
-        });
-        found.truncate(MOST);
-    };
     for row in findings.rows(PREFIXES)? {
         let row = row?;
         found.push(PrefixPair {
@@ -118,7 +121,69 @@ fn candidates(findings: &Findings) -> Result<Vec<PrefixPair>> {
         }
     }
     shorten(&mut found);
+    let folders = folders_within(&found, findings)?;
+    found.extend(folders);
+    shorten(&mut found);
     Ok(found)
+}
+
+/// Keeps the largest pairs. Of those with the same pages, a prefix comes before its folders.
+fn shorten(found: &mut Vec<PrefixPair>) {
+    found.sort_by(|one, other| {
+        let by_name = (&one.prefix, &one.of_prefix).cmp(&(&other.prefix, &other.of_prefix));
+        other.pages.cmp(&one.pages).then(by_name)
+    });
+    found.truncate(MOST);
+}
+
+/// Returns the folders within pairs of prefixes that have the same pages: all pages of a folder may
+/// be duplicates if only some of the pages under the prefix are.
+fn folders_within(pairs: &[PrefixPair], findings: &Findings) -> Result<Vec<PrefixPair>> {
+    let mut numbers: HashMap<(&str, &str), usize> = HashMap::new();
+    for (number, pair) in pairs.iter().enumerate() {
+        numbers.insert((&pair.prefix, &pair.of_prefix), number);
+        numbers.insert((&pair.of_prefix, &pair.prefix), number);
+    }
+    let mut counts: HashMap<(usize, String), u64> = HashMap::new();
+    for row in findings.rows(PAIRS)? {
+        let row = row?;
+        let Some((one, other)) = prefixes(&row.page, &row.of) else {
+            continue;
+        };
+        let Some(&number) = numbers.get(&(one.as_str(), other.as_str())) else {
+            continue;
+        };
+        if row.rejected.is_some() {
+            continue;
+        }
+        let mut folders = Vec::new();
+        under(&row.page, |prefix| {
+            folders.extend(prefix.strip_prefix(&one).map(str::to_owned));
+        });
+        for folder in folders.into_iter().filter(|folder| !folder.is_empty()) {
+            let is_full = counts.len() >= MOST_FOLDERS;
+            match counts.entry((number, folder)) {
+                Entry::Occupied(mut count) => *count.get_mut() += 1,
+                Entry::Vacant(count) if !is_full => {
+                    count.insert(1);
+                }
+                Entry::Vacant(_) => {}
+            }
+        }
+    }
+    let counts = counts
+        .into_iter()
+        .filter(|&(_, pages)| pages >= LEAST_PAGES);
+    let folders = counts.filter_map(|((number, folder), pages)| {
+        let pair = pairs.get(number)?;
+        Some(PrefixPair {
+            prefix: format!("{}{folder}", pair.prefix),
+            of_prefix: format!("{}{folder}", pair.of_prefix),
+            pages,
+            dated: pair.dated,
+        })
+    });
+    Ok(folders.collect())
 }
 
 /// Counts the pages under each prefix.
@@ -172,9 +237,9 @@ impl Prefixes {
 struct SkipPlan {
     /// Removed pages, by id and hash of the URL: two corpora may use the same ids.
     removed: HashSet<(u64, u64)>,
-    /// Hashes of the URLs of removed pages under a prefix.
+    /// The addresses of removed pages under a prefix.
     covered: HashSet<u64>,
-    /// Hashes of the URLs of removed pages that no prefix skips.
+    /// The addresses of removed pages that no prefix skips.
     single: HashSet<u64>,
     /// Classes whose kept page is under a skipped prefix, with the first URL of the class that is
     /// not, if any. That URL is fetched instead.
@@ -186,6 +251,12 @@ fn identity(id: u64, url: &str) -> (u64, u64) {
     (id, word_hash(url))
 }
 
+/// Identifies what a URL leads to, as a crawler sees it that normalises URLs: without fragment and
+/// default port, and with the host in lower case.
+fn address(url: &str) -> u64 {
+    word_hash(PageUrl::new(url).canonical())
+}
+
 impl SkipPlan {
     fn of(findings: &Findings, prefixes: &Prefixes) -> Result<SkipPlan> {
         let mut plan = SkipPlan::default();
@@ -194,8 +265,8 @@ impl SkipPlan {
             plan.removed.insert(identity(pair.page_id, &pair.page));
             let page_is_skipped = prefixes.skip(&pair.page);
             match page_is_skipped {
-                true => plan.covered.insert(word_hash(&pair.page)),
-                false => plan.single.insert(word_hash(&pair.page)),
+                true => plan.covered.insert(address(&pair.page)),
+                false => plan.single.insert(address(&pair.page)),
             };
             if prefixes.skip(&pair.of) {
                 let of = identity(pair.of_id, &pair.of);
@@ -242,7 +313,7 @@ pub fn write_skip_list(
         .instead
         .values()
         .flatten()
-        .map(|url| word_hash(url))
+        .map(|url| address(url))
         .collect();
     let mut keep: BTreeSet<String> = BTreeSet::new();
     for task in 0..source.page_tasks().len() {
@@ -251,7 +322,7 @@ pub fn write_skip_list(
             // What could not be read once, such as an answer of a server that failed, may be a page
             // of its own the next time.
             let unread = !counts && !matches!(facts.reject, Some("recursion" | "revisit"));
-            if unread && prefixes.skip(facts.url) && !plan.covered.contains(&word_hash(facts.url)) {
+            if unread && prefixes.skip(facts.url) && !plan.covered.contains(&address(facts.url)) {
                 keep.insert(plain(facts.url));
             }
             let page = identity(facts.page_id, facts.url);
@@ -261,8 +332,8 @@ pub fn write_skip_list(
             }
             if prefixes.skip(facts.url) {
                 keep.insert(plain(facts.url));
-            } else if plan.single.contains(&word_hash(facts.url)) {
-                fetch.insert(word_hash(facts.url));
+            } else if plan.single.contains(&address(facts.url)) {
+                fetch.insert(address(facts.url));
             }
             Ok(())
         })?;
@@ -277,7 +348,8 @@ pub fn write_skip_list(
         let fetched = plan.fetched(pair.of_id, &pair.of);
         let skipped = prefixes.skip(&pair.page);
         // After its first line, a URL counts as fetched: its other captures need no line.
-        if !skipped && pair.page != fetched && fetch.insert(word_hash(&pair.page)) {
+        let page = address(&pair.page);
+        if !skipped && page != address(fetched) && fetch.insert(page) {
             writeln!(out, "url\t{}\t{}", plain(&pair.page), plain(fetched)).map_err(failed)?;
             single += 1;
         }

@@ -8,22 +8,21 @@
 //!   matches of detect ─ align ─▶ passages, in the order of the matches
 //! ```
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento_align::{AlignSettings, Aligner, Passage};
+use cento_align::{AlignSettings, Aligner, Fold, Passage, common_words};
 use cento_flow::{Flow, Registry, Stage, StageError, TableName, table_row};
-use cento_text::words::count_words;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::detect_tables::{MATCHES_TABLE, MatchRow};
-use super::params::LabelSet;
+use super::params::{DetectParams, LabelSet};
+use super::shared_chunks::{ChunkSets, SharedChunks, SharingSets};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::page_details::PageDetails;
+use crate::page_details::{LinkTo, PageDetails};
 use crate::precedence::{Earlier, earlier};
 use crate::provenance::{originals_of, read_originals};
 use crate::run::{Findings, Workplace};
@@ -36,6 +35,7 @@ pub const COPIED_PASSAGES_TABLE: TableName<CopiedPassageRow> = TableName::new("p
 
 const STAGE: &str = "align with originals";
 const PAIRS: &str = "pairs";
+const SAME_DOMAIN: &str = "pairs on one domain";
 const WITHOUT: &str = "pairs without passages";
 /// The most tasks. Each reads the matches up to its own.
 const MOST_TASKS: u64 = 64;
@@ -85,13 +85,14 @@ table_row! {
         /// The SHA-1 of its payload, in hexadecimal digits.
         pub original_sha1: Option<String>,
         /// What the page links to: `page` (the original), `domain` (another page of its domain),
-        /// `none`, `unknown` (the page has no links, as plain text has none), `same-domain` (both
-        /// are on one domain), or `no-address` (the original has no web address).
+        /// `none`, `unknown` (only the text of the page was read), `same-domain` (both are on one
+        /// domain), or `no-address` (the original has no web address).
         pub links: String,
         /// Which of the two is earlier by date: `page`, `original`, `same`, or `unknown` if their
         /// dates do not decide (see [`crate::precedence`]).
         pub earlier: String,
-        /// The chunks of the page that are attributed to the original.
+        /// The chunks of the page that are chunks of the original which were searched for, whether
+        /// or not they are attributed to it.
         pub chunks: u64,
         /// Their share of the chunks of the page, without stop chunks.
         pub of_page: f64,
@@ -99,8 +100,8 @@ table_row! {
         pub of_original: f64,
         /// The number of passages that the two share.
         pub passages: u32,
-        /// The words of the original in all of them, each counted once: a page may repeat a
-        /// passage.
+        /// The words of the original that the page has in the same passage, each counted once: a
+        /// page may repeat a passage, and an edited one spans words that the page does not have.
         pub reused_words: u32,
         /// Where the passage begins in the text of the page, in bytes.
         pub begin: Option<u32>,
@@ -130,8 +131,12 @@ pub struct CopiedPassagesSummary {
     pub searched: u64,
     /// Originals.
     pub originals: u64,
-    /// Pairs of a page and an original that share chunks.
+    /// The pages and originals that have a chunk in common.
+    pub sharing: SharingSets,
+    /// Pairs of a page and an original to which chunks of the page are attributed.
     pub pairs: u64,
+    /// Pairs on one domain: perhaps the page is the original.
+    pub same_domain: u64,
     /// Pairs whose common chunks are too short for a passage.
     pub without_passages: u64,
     /// Passages.
@@ -162,6 +167,8 @@ pub fn copied_passages(
         "originals": originals.identity(),
     });
     let summary: super::DetectSummary = detected.summary()?;
+    let parameters: DetectParams = serde_json::from_value(detected.record.parameters.clone())
+        .map_err(|error| Error::corrupted(&detected.path, error.to_string()))?;
     workplace.run(
         COPIED_PASSAGES,
         &settings,
@@ -185,6 +192,10 @@ pub fn copied_passages(
                 originals: Arc::clone(originals),
                 numbers,
                 matches: detected.table(MATCHES_TABLE.as_str()),
+                sets: ChunkSets {
+                    labels: set.shared_labels(),
+                    no_stop: parameters.no_stop,
+                },
             };
             let mut registry = Registry::new();
             registry.map(STAGE, move |context| {
@@ -198,6 +209,9 @@ pub fn copied_passages(
                     context.check()?;
                     let found = comparison.compare(&row?, &mut page, &mut aligners)?;
                     context.count(PAIRS, 1);
+                    let is_own = |row: &CopiedPassageRow| row.links == LinkTo::SameDomain.name();
+                    let same_domain = found.first().is_some_and(is_own);
+                    context.count(SAME_DOMAIN, u64::from(same_domain));
                     let without = found.iter().filter(|row| row.passages == 0).count();
                     context.count(WITHOUT, without as u64);
                     found.into_iter().try_for_each(|row| table.push(row))?;
@@ -218,7 +232,9 @@ pub fn copied_passages(
             Ok(json!(CopiedPassagesSummary {
                 searched: summary.pages,
                 originals: u64::from(originals.kept()),
+                sharing: SharingSets::of(set, detected)?,
                 pairs: report.counted(PAIRS),
+                same_domain: report.counted(SAME_DOMAIN),
                 without_passages,
                 passages: report
                     .rows(COPIED_PASSAGES_TABLE.as_str())
@@ -264,19 +280,28 @@ struct PageComparison {
     numbers: HashMap<String, u64>,
     /// The table of matches.
     matches: PathBuf,
+    sets: ChunkSets,
 }
 
-/// A page and its text.
-type PageText = (PageDetails, String);
-
-fn read_page(pages: &CorpusPages, page_id: u64) -> std::result::Result<PageText, StageError> {
-    let corpus = pages.corpora().first().ok_or("there is no corpus")?;
-    let details = PageDetails::of(corpus, page_id)?.ok_or("a page of a match is missing")?;
-    let text = corpus.text(page_id).map_err(Error::from)?;
-    Ok((details, text.unwrap_or_default()))
+/// A page with its text and its chunks.
+struct PageText {
+    details: PageDetails,
+    text: String,
+    chunks: Vec<[u8; 16]>,
 }
 
 impl PageComparison {
+    fn read(&self, pages: &CorpusPages, page_id: u64) -> std::result::Result<PageText, StageError> {
+        let corpus = pages.corpora().first().ok_or("there is no corpus")?;
+        let details = PageDetails::of(corpus, page_id)?.ok_or("a page of a match is missing")?;
+        let text = corpus.text(page_id).map_err(Error::from)?;
+        Ok(PageText {
+            details,
+            text: text.unwrap_or_default(),
+            chunks: self.sets.chunks(pages, page_id)?,
+        })
+    }
+
     /// Returns the rows of a match. `page` is the page of the previous match: matches are sorted by
     /// page.
     fn compare(
@@ -285,20 +310,22 @@ impl PageComparison {
         page: &mut Option<PageText>,
         aligners: &mut Aligners,
     ) -> std::result::Result<Vec<CopiedPassageRow>, StageError> {
-        let (details, text) = match page.take() {
-            Some(read) if read.0.page_id == row.page_id => page.insert(read),
-            _ => page.insert(read_page(&self.corpus, row.page_id)?),
+        let page = match page.take() {
+            Some(read) if read.details.page_id == row.page_id => page.insert(read),
+            _ => page.insert(self.read(&self.corpus, row.page_id)?),
         };
         let number = self.numbers.get(&row.original);
         let number = *number.ok_or("an original of a match is missing")?;
-        let (original, original_text) = read_page(&self.originals, number)?;
-        let passages = aligners.align(text, &original_text);
-        let mut of_pair = pair_row(row, details, &original);
+        let original = self.read(&self.originals, number)?;
+        let shared = self.sets.compare(&page.chunks, &original.chunks);
+        let (text, original_text) = (&page.text, &original.text);
+        let passages = aligners.align(text, original_text);
+        let mut of_pair = pair_row(shared, &page.details, &original.details);
         of_pair.passages = u32::try_from(passages.len()).unwrap_or(u32::MAX);
         if passages.is_empty() {
             return Ok(vec![of_pair]);
         }
-        of_pair.reused_words = reused_words(&original_text, &passages);
+        of_pair.reused_words = reused_words(text, original_text, &passages);
         let place = |place: usize| Some(u32::try_from(place).unwrap_or(u32::MAX));
         let rows = passages.into_iter().map(|passage| CopiedPassageRow {
             begin: place(passage.a.start),
@@ -309,28 +336,32 @@ impl PageComparison {
             identical: Some(passage.identical),
             kind: Some(passage.kind.as_str().to_owned()),
             text: Some(cut(text, passage.a.start, passage.a.end)),
-            original_text: Some(cut(&original_text, passage.b.start, passage.b.end)),
+            original_text: Some(cut(original_text, passage.b.start, passage.b.end)),
             ..of_pair.clone()
         });
         Ok(rows.collect())
     }
 }
 
-/// Counts the words of the original in passages, each once.
-fn reused_words(original: &str, passages: &[Passage]) -> u32 {
-    let mut ranges: Vec<Range<usize>> = passages.iter().map(|passage| passage.b.clone()).collect();
-    ranges.sort_unstable_by_key(|range| range.start);
-    let (mut counted, mut words) = (0, 0);
-    for range in ranges {
-        let rest = original.get(range.start.max(counted)..range.end);
-        words += rest.map_or(0, count_words);
-        counted = counted.max(range.end);
+/// Counts the words of the original that the page has in the same passage, each once.
+///
+/// An edited or scattered passage spans words of the original that the page does not have, and
+/// several passages may span the same words.
+fn reused_words(page: &str, original: &str, passages: &[Passage]) -> u32 {
+    let mut common: BTreeSet<usize> = BTreeSet::new();
+    for passage in passages {
+        let (a, b) = (page.get(passage.a.clone()), original.get(passage.b.clone()));
+        let (Some(a), Some(b)) = (a, b) else {
+            continue;
+        };
+        let [_, words] = common_words(a, b, Fold::None);
+        common.extend(words.iter().map(|word| passage.b.start + word.start));
     }
-    u32::try_from(words).unwrap_or(u32::MAX)
+    u32::try_from(common.len()).unwrap_or(u32::MAX)
 }
 
 /// Returns the row of a page and an original, without a passage.
-fn pair_row(row: &MatchRow, page: &PageDetails, original: &PageDetails) -> CopiedPassageRow {
+fn pair_row(shared: SharedChunks, page: &PageDetails, original: &PageDetails) -> CopiedPassageRow {
     let date = |millis: Option<i64>| millis.map(cento_text::date::render);
     CopiedPassageRow {
         page_id: page.page_id,
@@ -356,9 +387,9 @@ fn pair_row(row: &MatchRow, page: &PageDetails, original: &PageDetails) -> Copie
             Earlier::Unknown => "unknown",
         }
         .to_owned(),
-        chunks: row.chunks,
-        of_page: row.of_page,
-        of_original: row.of_original,
+        chunks: shared.chunks,
+        of_page: shared.of_page,
+        of_original: shared.of_original,
         passages: 0,
         reused_words: 0,
         begin: None,

@@ -29,6 +29,7 @@ mod measures;
 mod moments;
 mod params;
 mod score;
+mod shared_chunks;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +57,7 @@ pub use matching::{FoundRow, LABELS_TABLE};
 pub use measures::{histograms, levels, thresholds};
 pub use moments::{HISTOGRAM_TABLE, HistogramRow, THRESHOLDS_TABLE, ThresholdRow};
 pub use params::{DetectParams, LabelSet, LabelsUsed};
+pub use shared_chunks::SharingSets;
 
 use crate::corpus_pages::CorpusPages;
 use crate::discover::recipe_of;

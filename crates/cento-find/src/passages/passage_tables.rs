@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cento_fingerprint::link_hash;
 use cento_flow::{Bitmap, Fragment, Registry, StageError, TableName, WideGroups, table_row};
-use cento_text::url::PageUrl;
+use cento_text::url::{PageUrl, without_tracking_parameters};
 use serde::{Deserialize, Serialize};
 
 use super::alignment::FoundPassage;
@@ -92,9 +92,12 @@ impl PageLinks {
     }
 }
 
-/// Whether the links of a page, by their hashes, lead to a URL.
+/// Whether the links of a page, by their hashes, lead to a URL. Parameters that only track visitors
+/// are ignored.
 pub fn links_to(link_hashes: &[u64], url: &str) -> bool {
-    link_hashes.contains(&link_hash(PageUrl::new(url).link_key()))
+    let page = PageUrl::new(url);
+    let key = without_tracking_parameters(page.link_key());
+    link_hashes.contains(&link_hash(&key))
 }
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {

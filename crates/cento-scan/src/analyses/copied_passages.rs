@@ -1,6 +1,5 @@
 //! Text that pages share with originals: the results of `cento detect --against` for publishers.
 
-use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use cento_align::{Fold, differing_words};
@@ -65,43 +64,74 @@ impl Analysis for CopiedPassages {
         let summary: CopiedPassagesSummary = input.findings.summary()?;
         let mut section = Section::default();
         let counts = SharingCounts::read(input.findings, input.top)?;
-        let (Some(strongest), true) = (counts.strongest.first(), summary.pairs > 0) else {
-            section.absent = Some("no pages with text of your originals".to_owned());
-            section.sentences.push(format!(
-                "None of {} has text of your {}.",
-                counted(summary.searched, "page", "pages"),
-                counted(summary.originals, "original", "originals"),
-            ));
+        let Some(strongest) = counts.strongest.first() else {
+            section.sentences.push(match summary.sharing.pages {
+                0 => {
+                    section.absent = Some("no pages with text of your originals".to_owned());
+                    format!(
+                        "None of {} has a chunk of your {}.",
+                        counted(summary.searched, "page", "pages"),
+                        counted(summary.originals, "original", "originals"),
+                    )
+                }
+                pages => format!(
+                    "{} only chunks of more than 256 originals, which are attributed to none.",
+                    counted(pages, "page has", "pages have"),
+                ),
+            });
             return Ok(section);
         };
+        let sharing = summary.sharing;
         let sentence = format!(
-            "{} of {}, on {}, {} text with {} of your {}: {}.",
-            number(counts.pages),
+            "{} of {}, on {}, {} text with {} of your {}.",
+            number(sharing.pages),
             counted(summary.searched, "page", "pages"),
-            counted(counts.sites, "site", "sites"),
-            plural(counts.pages, "shares", "share"),
-            number(counts.originals),
+            counted(sharing.sites, "host", "hosts"),
+            plural(sharing.pages, "shares", "share"),
+            number(sharing.originals),
             counted(summary.originals, "original", "originals"),
-            counted(summary.passages, "passage", "passages"),
         );
         section.headlines.push(Headline::new(
-            number(counts.pages),
+            number(sharing.pages),
             plural(
-                counts.pages,
+                sharing.pages,
                 "page with text of your originals",
                 "pages with text of your originals",
             ),
         ));
         section.findings.push(Finding {
             sentence: format!(
-                "{sentence} No page has more words of an original in shared passages than {}. {}",
+                "{sentence} No page has more words in common with one original than {}. {}",
                 input.short(&strongest.page),
                 relation(strongest)
             ),
-            pages: counts.pages,
+            pages: sharing.pages,
             evidence: FindingEvidence::Comparison(0),
         });
         section.sentences.push(sentence);
+        section.sentences.push(format!(
+            "Each chunk is attributed to one original; this makes {}, with {}.",
+            counted(
+                summary.pairs,
+                "pair of a page and an original",
+                "pairs of a page and an original"
+            ),
+            counted(summary.passages, "passage", "passages"),
+        ));
+        let unlisted = sharing.pages.saturating_sub(counts.pages);
+        if unlisted > 0 {
+            section.sentences.push(format!(
+                "{} only chunks of more than 256 originals, which are attributed to none.",
+                counted(unlisted, "page has", "pages have"),
+            ));
+        }
+        if summary.same_domain > 0 {
+            section.sentences.push(format!(
+                "{} of these pairs {} on one domain: `--own DOMAIN` ignores your own pages.",
+                number(summary.same_domain),
+                plural(summary.same_domain, "is", "are"),
+            ));
+        }
         if summary.without_passages > 0 {
             section.sentences.push(format!(
                 "{} of a page and an original {} only short chunks, which are no passages.",
@@ -111,7 +141,9 @@ impl Analysis for CopiedPassages {
         }
         section.notes.push(
             "The share of a page is that of its chunks that are chunks of the original, without \
-             stop chunks. Which of the two is earlier is said only where their dates decide it: a \
+             stop chunks; the share of an original is that of its chunks that were searched for. \
+             Words in common are words of the original that the page has in the same passage, each \
+             counted once. Which of the two is earlier is said only where their dates decide it: a \
              page that was published before the other was fetched need not be the earlier one."
                 .to_owned(),
         );
@@ -137,9 +169,8 @@ fn list_command(run: &str) -> String {
 /// Counts over all rows.
 #[derive(Default)]
 struct SharingCounts {
+    /// Pages to which an original is attributed.
     pages: u64,
-    originals: u64,
-    sites: u64,
     /// The pairs with the most words of an original, each with its longest passage.
     strongest: Vec<CopiedPassageRow>,
 }
@@ -147,17 +178,12 @@ struct SharingCounts {
 impl SharingCounts {
     fn read(findings: &Findings, top: usize) -> Result<SharingCounts> {
         let mut counts = SharingCounts::default();
-        let (mut originals, mut sites) = (HashSet::new(), BTreeSet::new());
         let mut last_page = None;
         let mut pair: Option<CopiedPassageRow> = None;
         for row in findings.rows(COPIED_PASSAGES_TABLE)? {
             let row = row?;
             counts.pages += u64::from(last_page != Some(row.page_id));
             last_page = Some(row.page_id);
-            originals.insert(row.original_id);
-            if !sites.contains(&row.site) {
-                sites.insert(row.site.clone());
-            }
             match &mut pair {
                 Some(pair)
                     if (pair.page_id, pair.original_id) == (row.page_id, row.original_id) =>
@@ -173,8 +199,6 @@ impl SharingCounts {
             }
         }
         counts.add(pair, top);
-        counts.originals = originals.len() as u64;
-        counts.sites = sites.len() as u64;
         Ok(counts)
     }
 
@@ -223,14 +247,14 @@ fn table(strongest: &[CopiedPassageRow], all: u64) -> ReportTable {
     });
     let rows: Vec<Vec<ReportCell>> = rows.collect();
     ReportTable {
-        title: "pages with the most words of an original in shared passages".to_owned(),
+        title: "pages with the most words in common with one original".to_owned(),
         columns: columns([
             "page",
             "title",
             "original",
             "% of page",
             "% of original",
-            "words of original",
+            "words in common",
             "passages",
             "dates of the page",
             "dates of the original",
@@ -249,7 +273,7 @@ pub(crate) fn links(links: &str) -> &str {
         "page" => "the original",
         "domain" => "its domain",
         "none" => "none",
-        "unknown" => "no links are known",
+        "unknown" => "not known",
         "same-domain" => "same domain",
         _ => "no web address",
     }
@@ -331,9 +355,9 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
         "page" => format!(" The page links to {original}."),
         "domain" => format!(" The page links to the domain of {original}, not to the page itself."),
         "none" => {
-            format!(" The page has no hyperlink to {original} or to another page of its domain.")
+            format!(" The page has no link to {original} or to another page of its domain.")
         }
-        "unknown" => " The page has no hyperlinks; plain text never has any.".to_owned(),
+        "unknown" => " Only the text of the page was read, so its links are not known.".to_owned(),
         "same-domain" => " Both are on one domain.".to_owned(),
         _ => String::new(),
     };

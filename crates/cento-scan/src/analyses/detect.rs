@@ -442,13 +442,8 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
             .filter(|bin| bin.objects > 0)
             .map(|bin| (bin.begin, bin.end, bin.objects as f64));
         histogram = histogram.series(Series::histogram(name, bars));
-        let mut sum = 0;
-        let steps: Vec<(f64, f64)> = of(score)
-            .map(|bin| {
-                sum += bin.objects;
-                (bin.end, sum as f64 / all.max(1) as f64)
-            })
-            .collect();
+        let edges = of(score).map(|bin| bin.end);
+        let steps = at_most(findings, score, edges.collect(), all)?;
         cumulative = cumulative.series(Series::new(name, Mark::Steps, steps));
         if let Some(limit) = limits.iter().find(|row| row.score == score) {
             let label = format!("{score}: {}", percent(limit.threshold));
@@ -500,6 +495,35 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         Drawing::new("contained", contained),
         Drawing::new("prefix-lengths", lengths),
     ])
+}
+
+/// Returns the share of all neighbourhoods with at most each of these scores, which are ascending.
+/// The bins of the histogram do not say it: they exclude their ends.
+fn at_most(
+    findings: &Findings,
+    score: &str,
+    mut edges: Vec<f64>,
+    all: u64,
+) -> Result<Vec<(f64, f64)>> {
+    edges.insert(0, 0.0);
+    let mut counts = vec![0; edges.len()];
+    let mut listed = 0;
+    for row in findings.rows(NEIGHBOURHOODS_TABLE)? {
+        let row = row?;
+        let value = if score == "mean" { row.mean } else { row.ratio };
+        let at = edges.partition_point(|&edge| edge < value);
+        listed += 1;
+        if let Some(count) = counts.get_mut(at) {
+            *count += 1;
+        }
+    }
+    // The table has only those with labels.
+    let mut sum = all.saturating_sub(listed);
+    let steps = edges.into_iter().zip(counts).map(|(edge, count)| {
+        sum += count;
+        (edge, sum as f64 / all.max(1) as f64)
+    });
+    Ok(steps.collect())
 }
 
 #[cfg(test)]

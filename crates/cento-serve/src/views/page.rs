@@ -70,8 +70,12 @@ impl PageView {
             let found = matches.rows(page_id, MARKS)?;
             marks.extend(found.iter().map(|row| row.begin as usize..row.end as usize));
             about_marks = Some(format!(
-                "Marked: {} that are labels.",
-                counted(matches.count(page_id), "chunk", "chunks")
+                "Marked: {}.",
+                counted(
+                    matches.count(page_id),
+                    "chunk that is a label",
+                    "chunks that are labels"
+                )
             ));
         }
         if let (Some(phrase), Some(text)) = (&wanted.phrase, &text) {

@@ -63,7 +63,8 @@ pub struct Extract {
 }
 
 impl Extract {
-    /// The `href` of each `<a>` and `<area>`, in order, decoded and trimmed but not resolved.
+    /// The `href` of each `<a>` and `<area>`, the `cite` of each `<blockquote>` and `<q>` and the
+    /// `src` of each `<iframe>`, in order, decoded and trimmed but not resolved.
     /// Skipped are links without a target on the web (`#…`, `javascript:`, `mailto:`, `data:`,
     /// `tel:`, `about:`), links longer than [`LONGEST_LINK`], and all after the first
     /// [`MOST_LINKS`].

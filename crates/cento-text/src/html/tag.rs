@@ -138,6 +138,7 @@ tags! {
     Param "param" None,
     Plaintext "plaintext" Paragraph,
     Pre "pre" Paragraph,
+    Q "q" None,
     Ruby "ruby" None,
     S "s" None,
     Script "script" None,

@@ -76,6 +76,7 @@ fn is_ordinary(tag: Tag) -> bool {
                     Tag::A
                         | Tag::Area
                         | Tag::Base
+                        | Tag::Blockquote
                         | Tag::Br
                         | Tag::Html
                         | Tag::Link
@@ -83,6 +84,7 @@ fn is_ordinary(tag: Tag) -> bool {
                         | Tag::Math
                         | Tag::Meta
                         | Tag::Pre
+                        | Tag::Q
                 ));
             i += 1;
         }
@@ -320,9 +322,16 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             return false;
         }
         match tag {
-            Tag::A | Tag::Area | Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Script => {
-                true
-            }
+            Tag::A
+            | Tag::Area
+            | Tag::Base
+            | Tag::Blockquote
+            | Tag::Html
+            | Tag::Iframe
+            | Tag::Link
+            | Tag::Meta
+            | Tag::Q
+            | Tag::Script => true,
             _ => self.states_date || (F::ACTIVE && is_container(tag)),
         }
     }
@@ -378,6 +387,11 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                     self.links.push(&href);
                 }
             }
+            Tag::Blockquote | Tag::Q => {
+                if let Some(cite) = attributes.get("cite") {
+                    self.links.push(&cite);
+                }
+            }
             Tag::Br => self.writer.line_break(),
             Tag::Pre | Tag::Listing => self.preformatted = true,
             Tag::Html | Tag::Base | Tag::Link | Tag::Meta => {
@@ -399,7 +413,13 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 };
             }
             Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.raw = Raw::Shown,
-            Tag::Style | Tag::Iframe | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
+            Tag::Iframe => {
+                if let Some(src) = attributes.get("src") {
+                    self.links.push(&src);
+                }
+                self.raw = Raw::Dropped;
+            }
+            Tag::Style | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
             Tag::Math if !start.self_closing => self.in_math += 1,
             Tag::Noscript if self.show_noscript => {}
             _ => {
