@@ -37,7 +37,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 10;
+const REVISION: u32 = 11;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
