@@ -552,6 +552,7 @@ class Analyses:
         max_pages: Optional[int] = None,
         clusters: bool = False,
         strip: bool = False,
+        strip_kinds: Optional[Union[Literal["verbatim", "edited", "scattered"], Sequence[Literal["verbatim", "edited", "scattered"]]]] = None,
         output: Optional[StrPath] = None,
         overwrite: bool = False,
         print: Optional[Literal["json", "csv", "tei"]] = None,
@@ -593,13 +594,12 @@ class Analyses:
             hyphenated at the end of a line, and words split in two [default: none]
           ``min_chars``: Minimum length of a passage, in characters on each side [default: 160]
           ``max_pages``: Ignore what is on more pages than this; 0 ignores nothing [default: 100]
-          ``clusters``: List passages that are on at least three pages, with their first appearance
-            and their spread over time and sites
-          ``strip``: Write the inputs without the passages that an earlier page has to the folder of
-            ``output``, with a table cuts.csv of what was cut and why. JSON Lines and text files
-            keep their format, HTML files become plain paragraphs, WARC records become conversion
-            records of plain text, and in Parquet tables the column with the text changes; ARC is
-            refused
+          ``clusters``: List passages that were found on at least three pages, with the page that
+            was published or fetched first, where dates decide, and their spread over time and sites
+          ``strip``: Write the inputs without the passages that another page keeps to the folder of
+            ``output``, with a table cuts.csv of what was cut and why
+          ``strip_kinds``: Kinds of passages that ``strip`` cuts: verbatim, edited, scattered
+            [default: verbatim]
           ``output``: Where to write the result
           ``overwrite``: Replace existing files
           ``print``: Print all passages in this format: json, csv, or tei (TEI P5, for scholarly
@@ -634,6 +634,7 @@ class Analyses:
             "max_pages": max_pages,
             "clusters": clusters,
             "strip": strip,
+            "strip_kinds": strip_kinds,
             "output": output,
             "overwrite": overwrite,
             "print": print,

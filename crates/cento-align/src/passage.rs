@@ -46,9 +46,17 @@ pub struct Passage {
     pub b_chars: Range<usize>,
     /// How many words it has in the first text.
     pub words: usize,
+    /// How many words it has in the second text.
+    pub b_words: usize,
     /// The share of identical words: twice the number of words that both sides have, each counted
-    /// as often as the side that has it less often, over the words of both sides.
+    /// as often as the side that has it less often, over the words of both sides. It is true of
+    /// neither side if one is longer: see [`Self::a_in_b`] and [`Self::b_in_a`].
     pub identical: f64,
+    /// The share of the words of the first side that the second has, counted in the same way. With
+    /// [`Fold::Ocr`], of the words as they are compared, after joining those that were split.
+    pub a_in_b: f64,
+    /// The share of the words of the second side that the first has.
+    pub b_in_a: f64,
     /// How it was reused.
     pub kind: PassageKind,
 }
@@ -166,8 +174,8 @@ pub(crate) fn finish(
     let mut passages: Vec<Passage> = all
         .into_iter()
         .filter_map(|words| {
-            let identical = share(a, b, &words);
-            if is_none(&words, identical) {
+            let shares = shares(a, b, &words);
+            if is_none(&words, shares.identical) {
                 return None;
             }
             let (words_a, words_b) = (words.a, words.b);
@@ -182,7 +190,10 @@ pub(crate) fn finish(
                 a_chars: empty.clone(),
                 b_chars: empty,
                 words: words_a.len(),
-                identical,
+                b_words: words_b.len(),
+                identical: shares.identical,
+                a_in_b: shares.a_in_b,
+                b_in_a: shares.b_in_a,
                 kind: match is_equal {
                     true => PassageKind::Verbatim,
                     false => words.kind,
@@ -219,17 +230,40 @@ pub(crate) fn is_none(words: &Words, identical: f64) -> bool {
     is_unlike || is_chance
 }
 
+/// The shares of words that two stretches have in common: of both together, and of each.
+pub(crate) struct Shares {
+    pub(crate) identical: f64,
+    a_in_b: f64,
+    b_in_a: f64,
+}
+
+impl Shares {
+    fn of(a: &[TextWord], b: &[TextWord]) -> Shares {
+        let both = common(a, b) as f64;
+        Shares {
+            identical: 2.0 * both / (a.len() + b.len()).max(1) as f64,
+            a_in_b: both / a.len().max(1) as f64,
+            b_in_a: both / b.len().max(1) as f64,
+        }
+    }
+}
+
 /// The share of identical words of a passage.
 pub(crate) fn share(a: &Document<'_>, b: &Document<'_>, words: &Words) -> f64 {
+    shares(a, b, words).identical
+}
+
+/// The shares of words of a passage that both sides have.
+pub(crate) fn shares(a: &Document<'_>, b: &Document<'_>, words: &Words) -> Shares {
     match a.fold {
-        Fold::None => identical(&a.words[words.a.clone()], &b.words[words.b.clone()]),
+        Fold::None => Shares::of(&a.words[words.a.clone()], &b.words[words.b.clone()]),
         fold => {
             let [mine, theirs] = compared_words(
                 &a.text[a.bytes_of(&words.a)],
                 &b.text[b.bytes_of(&words.b)],
                 fold,
             );
-            identical(&mine, &theirs)
+            Shares::of(&mine, &theirs)
         }
     }
 }
@@ -266,7 +300,11 @@ fn char_ranges(
 
 /// The share of identical words of two stretches of words.
 pub(crate) fn identical(a: &[TextWord], b: &[TextWord]) -> f64 {
-    let all = (a.len() + b.len()).max(1);
+    Shares::of(a, b).identical
+}
+
+/// The number of words that both have, each counted as often as the one that has it less often.
+fn common(a: &[TextWord], b: &[TextWord]) -> usize {
     let is_same = |(one, other): &(&TextWord, &TextWord)| one.form == other.form;
     // What both begin and end with need not be sorted.
     let first = a.iter().zip(b).take_while(is_same).count();
@@ -287,7 +325,7 @@ pub(crate) fn identical(a: &[TextWord], b: &[TextWord]) -> f64 {
         j += usize::from(order.is_ge());
         both += usize::from(order.is_eq());
     }
-    2.0 * both as f64 / all as f64
+    both
 }
 
 #[cfg(test)]
@@ -312,6 +350,9 @@ mod tests {
             let (a, b) = (words(&a), words(&b));
             let expected = 2.0 * both as f64 / (a.len() + b.len()) as f64;
             prop_assert_eq!(identical(&a, &b), expected);
+            let shares = Shares::of(&a, &b);
+            prop_assert_eq!(shares.a_in_b, both as f64 / a.len() as f64);
+            prop_assert_eq!(shares.b_in_a, both as f64 / b.len() as f64);
         }
     }
 }

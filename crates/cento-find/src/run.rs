@@ -38,7 +38,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 12;
+const REVISION: u32 = 13;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]

@@ -57,6 +57,36 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     }
 }
 
+/// Formats how many words a passage has on both sides, and which share of each side's words the
+/// other has. `names` are those of the sides.
+///
+/// ```
+/// use cento_report::format::shared_words;
+///
+/// assert_eq!(
+///     shared_words([64, 56], [0.875, 1.0], ["A", "B"]),
+///     "64 words of A and 56 of B: 87.5 % of those of A are in B, 100.0 % of those of B in A"
+/// );
+/// assert_eq!(
+///     shared_words([54, 54], [1.0, 1.0], ["A", "B"]),
+///     "54 words, all of them on both sides"
+/// );
+/// ```
+pub fn shared_words(words: [u64; 2], shares: [f64; 2], names: [&str; 2]) -> String {
+    let [one, other] = names;
+    let first = counted(words[0], "word", "words");
+    match words[0] == words[1] && shares == [1.0, 1.0] {
+        true => format!("{first}, all of them on both sides"),
+        false => format!(
+            "{first} of {one} and {} of {other}: {} of those of {one} are in {other}, {} of those \
+             of {other} in {one}",
+            number(words[1]),
+            percent(shares[0]),
+            percent(shares[1])
+        ),
+    }
+}
+
 /// Chooses the singular or the plural of a verb or pronoun: `is`, `are`.
 pub fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }

@@ -3,7 +3,7 @@
 use cento_align::{Aligner, Fold, Passage, differing_words};
 use cento_find::precedence::{DatedBy, Dates, Earlier, earlier};
 use cento_find::{CorpusPages, LinkTo, PageDetails, Result};
-use cento_report::format::{counted, percent, size};
+use cento_report::format::{counted, shared_words, size};
 use cento_report::{ComparedSide, Comparison};
 
 use crate::analyses::passages::{compared_pieces, dated_pair};
@@ -91,10 +91,13 @@ pub(crate) fn longest_passage(
     };
     Ok(Some(Comparison {
         about: format!(
-            "{about} The longest of {}{part}: {}, {} of words in common. {}",
+            "{about} The longest of {}{part}: {}. {}",
             counted(passages.len() as u64, "shared passage", "shared passages"),
-            counted(passage.words as u64, "word", "words"),
-            percent(passage.identical),
+            shared_words(
+                [passage.words, passage.b_words].map(|words| words as u64),
+                [passage.a_in_b, passage.b_in_a],
+                ["the first", "the second"],
+            ),
             relation(pages[0], pages[1])
         ),
         sides: [side(0, one), side(1, other)],

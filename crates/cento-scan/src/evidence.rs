@@ -16,7 +16,7 @@ use cento_find::{Findings, Result};
 use cento_report::format::{counted, number, percent, plural, size};
 use cento_report::{EvidenceEntry, EvidenceHead};
 
-use crate::analyses::copied_passages::{comparison, relation_to};
+use crate::analyses::copied_passages::{comparison, relation_to, words_of_sides};
 
 /// Bytes of each side of a passage that are shown at most: all that the table has.
 const LONGEST: usize = 20_000;
@@ -188,11 +188,9 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
         .filter_map(|row| {
             let mut passage = comparison(row, LONGEST)?;
             passage.about = format!(
-                "{}, {}, {} of words in common; bytes {} to {} of the text of the page, {} to {} of \
-                 the reference text.",
+                "{}, {}; bytes {} to {} of the text of the page, {} to {} of the reference text.",
                 row.kind.as_deref().unwrap_or_default(),
-                counted(row.words.unwrap_or(0).into(), "word", "words"),
-                percent(row.identical.unwrap_or(0.0)),
+                words_of_sides(row, ["the page", "the reference text"]),
                 place(row.begin),
                 place(row.end),
                 place(row.original_begin),

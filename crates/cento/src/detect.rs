@@ -64,8 +64,9 @@ original without a long passage have one row without it.
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
 matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
 both), copied (site, original), chunks (which label is where), labels (how often each was found),
-fuzzy, thresholds, histogram and levels; with --truth also CORPUS/findings/detect-roc. With --grams they are in CORPUS/findings/contamination:
-items (the main one: the share of each item that was found) and places (page, share, byte range).
+fuzzy, thresholds, histogram and levels; with --truth also CORPUS/findings/detect-roc. With --grams
+they are in CORPUS/findings/contamination: items (the main one: the share of each item that was
+found) and places (page, share, byte range).
 
 Results are ranked by the number of matched chunks. Labels must have the same chunks, normalisation
 and hash as the corpus.

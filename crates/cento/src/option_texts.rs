@@ -71,6 +71,23 @@ fn collect(
     }
 }
 
+fn check_width(name: &str, command: &Command) {
+    let end = command.get_after_help().map(ToString::to_string);
+    for line in end.unwrap_or_default().lines() {
+        // Commands can be copied in one piece.
+        let is_command = line.starts_with("  cento ") || line.contains(" | ");
+        assert!(is_command || line.chars().count() <= 100, "{name}: {line}");
+    }
+    for command in command.get_subcommands() {
+        check_width(command.get_name(), command);
+    }
+}
+
+#[test]
+fn no_line_at_the_end_of_a_help_page_is_wrapped_again() {
+    check_width("cento", &Arguments::command());
+}
+
 #[test]
 fn an_option_has_one_meaning_in_all_commands() {
     let mut command = Arguments::command();

@@ -90,6 +90,27 @@ pub(crate) fn shortened(text: &str, longest: usize) -> String {
     cento_report::format::shortened(&clean(text), longest)
 }
 
+/// Shortens an untrusted name in the middle of its path: it begins with the site or folder, and
+/// ends with what tells it from others.
+pub(crate) fn shortened_end(name: &str, longest: usize) -> String {
+    let name = clean(name);
+    let length = name.chars().count();
+    if length <= longest {
+        return name.into_owned();
+    }
+    // The file name, if it fits, and as much as possible of the beginning.
+    let most = longest.saturating_sub(1);
+    let file = name.trim_end_matches('/').rfind('/').unwrap_or_default();
+    let file = name[file..].chars().count();
+    let end = match file <= most {
+        true => file,
+        false => most - most / 3,
+    };
+    let begin: String = name.chars().take(most - end).collect();
+    let end: String = name.chars().skip(length - end).collect();
+    format!("{begin}…{end}")
+}
+
 /// Replaces the characters of an untrusted text that control a terminal. Line breaks become spaces,
 /// so that an item stays on one line.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {

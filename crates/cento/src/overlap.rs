@@ -37,8 +37,8 @@ use crate::top::TopArguments;
 #[command(after_help = "\
 Chunks are cut from the stored text; a corpus without text uses the chunks it was indexed with.
 Lines longer than 80 columns are wrapped between words. Chunks of lines, sentences or words do not
-overlap. The default of --min-shared corresponds to about 500 words: 15 for lines:4 and 25 for lines:2 as
-in the paper, 5 for paragraph, 25 for sentences:1, 500/N for words:N.
+overlap. The default of --min-shared corresponds to about 500 words: 15 for lines:4 and 25 for
+lines:2 as in the paper, 5 for paragraph, 25 for sentences:1, 500/N for words:N.
 
 Tables in CORPUS/findings/overlap/RUN, strongest pair first (--out and --json export the first one):
   pairs     page_id, page, of_id, of, chunks (shared), page_chunks, of_chunks, page_share (share of
@@ -51,8 +51,8 @@ and in CORPUS/findings/overlap-servers/RUN:
             of_pages; server is the one with the larger share in the other
 and in CORPUS/findings/replication/RUN:
   replicas  notion (exact, lines:4, lines:2), from, to, pages, share: pages by number of replicas
-  savings   notion, pages, saved_pages, share, bytes, saved_bytes, share_of_bytes: what a crawl saves
-            that visits earlier pages first and skips replicas of visited pages
+  savings   notion, pages, saved_pages, share, bytes, saved_bytes, share_of_bytes: what a crawl
+            saves that visits earlier pages first and skips replicas of visited pages
   collections  servers, pages, replicas, collection (its folder on the server that has most of
             it), page: pages replicated on the same set of servers
 --replication ignores no chunks, and needs 32 bytes of memory per page.

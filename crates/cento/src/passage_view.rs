@@ -7,7 +7,7 @@ use cento_figure::csv_cell;
 use cento_find::precedence::precise_date;
 use cento_report::ComparedPiece;
 use cento_report::escape;
-use cento_report::format::{counted, percent};
+use cento_report::format::shared_words;
 use cento_scan::analyses::passages::compared_pieces;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -26,8 +26,11 @@ pub(crate) struct ShownPassage {
     pub(crate) bytes: [usize; 4],
     /// Begin and end on both sides, in Unicode characters.
     pub(crate) chars: [usize; 4],
-    pub(crate) words: usize,
+    /// The words of both sides.
+    pub(crate) words: [usize; 2],
     pub(crate) identical: f64,
+    /// The share of the words of each side that the other has.
+    pub(crate) shares: [f64; 2],
     pub(crate) kind: String,
     pub(crate) texts: [String; 2],
     /// What is known about which side is earlier.
@@ -36,7 +39,7 @@ pub(crate) struct ShownPassage {
 }
 
 /// The columns of JSON and CSV, in order.
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 16] = [
     "a",
     "b",
     "a_begin",
@@ -48,12 +51,15 @@ const COLUMNS: [&str; 13] = [
     "b_begin_char",
     "b_end_char",
     "words",
+    "b_words",
     "identical",
+    "a_in_b",
+    "b_in_a",
     "kind",
 ];
 
 impl ShownPassage {
-    fn values(&self) -> [Value; 13] {
+    fn values(&self) -> [Value; 16] {
         let [a_begin, a_end, b_begin, b_end] = self.bytes;
         let [a_begin_char, a_end_char, b_begin_char, b_end_char] = self.chars;
         [
@@ -67,10 +73,22 @@ impl ShownPassage {
             json!(a_end_char),
             json!(b_begin_char),
             json!(b_end_char),
-            json!(self.words),
+            json!(self.words[0]),
+            json!(self.words[1]),
             json!(self.identical),
+            json!(self.shares[0]),
+            json!(self.shares[1]),
             json!(self.kind),
         ]
+    }
+
+    /// Says how many words it has on both sides, and how many of them both have.
+    fn shared_words(&self) -> String {
+        shared_words(
+            self.words.map(|words| words as u64),
+            self.shares,
+            ["A", "B"],
+        )
     }
 
     /// Renders one JSON object.
@@ -97,10 +115,9 @@ impl ShownPassage {
     pub(crate) fn tei(&self, number: usize, fold: Fold) -> String {
         let [only_a, only_b] = differing_words(&self.texts[0], &self.texts[1], fold);
         let mut text = format!(
-            "<div type=\"passage\" subtype=\"{}\" n=\"{number}\">\n<note>{}, {} of words in common</note>\n",
+            "<div type=\"passage\" subtype=\"{}\" n=\"{number}\">\n<note>{}</note>\n",
             escape(&self.kind),
-            counted(self.words as u64, "word", "words"),
-            percent(self.identical)
+            self.shared_words()
         );
         let sides = [
             (
@@ -153,12 +170,7 @@ impl ShownPassage {
     /// Renders the passage side by side. Differing words are coloured, or in brackets without
     /// colour.
     pub(crate) fn side_by_side(&self, number: usize, fold: Fold, look: Look) -> String {
-        let mut text = format!(
-            "{number}  {}, {}, {} of words in common\n",
-            self.kind,
-            counted(self.words as u64, "word", "words"),
-            percent(self.identical)
-        );
+        let mut text = format!("{number}  {}, {}\n", self.kind, self.shared_words());
         if let Some(remark) = &self.remark {
             let _ = writeln!(text, "   {}", clean(remark));
         }
@@ -167,7 +179,7 @@ impl ShownPassage {
         let heading = |name: &str, at: &[usize]| {
             let place = format!(" {}–{}", at[0], at[1]);
             let most = width.saturating_sub(place.chars().count());
-            format!("{}{place}", crate::output::shortened(name, most))
+            format!("{}{place}", crate::output::shortened_end(name, most))
         };
         let column = |heading: String, text: &str, differing, colour| {
             let mut lines = vec![Styled::plain(heading)];
@@ -378,8 +390,9 @@ mod tests {
             b: "b".to_owned(),
             bytes: [0; 4],
             chars: [0; 4],
-            words: 2,
+            words: [2, 2],
             identical: 0.5,
+            shares: [0.5, 0.5],
             kind: "edited".to_owned(),
             texts: ["one \u{1b}two & three".to_owned(), "one four".to_owned()],
             remark: None,

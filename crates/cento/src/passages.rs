@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use cento_align::{Aligner, Document, Fold};
+use cento_align::{Aligner, Document, Fold, PassageKind};
 use cento_figure::csv_cell;
 use cento_file::Output;
 use cento_find::passages::{
-    CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, ListedPair, PASSAGES_TABLE,
-    PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
+    CLUSTERS_TABLE, ClusterRow, ClustersSummary, Cuts, FoldChoice, ListedPair, PASSAGES_TABLE,
+    PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages,
 };
-use cento_find::precedence::{DatedBy, shown_day};
+use cento_find::precedence::shown_day;
 use cento_find::{CorpusPages, Findings, PageOrigins};
 use cento_read::{Format, Settings};
 use cento_report::format::{counted, percent};
 use cento_scan::Analysis;
-use cento_scan::analyses::passages::{Passages, direction, first_pages, passage_texts, spread};
+use cento_scan::analyses::passages::{Passages, direction, passage_texts, spread};
 use cento_scan::select::first;
 use clap::{Args, ValueEnum};
 
@@ -29,7 +29,9 @@ use crate::corpora::is_corpus;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::originals::OriginalArguments;
-use crate::output::{Lines, clean, number, print, print_data, say, shortened, table};
+use crate::output::{
+    Lines, clean, number, print, print_data, say, shortened, shortened_end, table,
+};
 use crate::passage_files::ComparedFile;
 use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
 use crate::terminal::wrapped;
@@ -45,21 +47,25 @@ use crate::top::TopArguments;
 #[derive(Debug, Args)]
 #[command(mut_arg("top", |top| top.conflicts_with_all(["json", "print"])))]
 #[command(after_help = "\
-Offsets begin at 0, and ends are exclusive. In a plain text file in UTF-8 they are those of the file,
-with its byte order mark and line ends; in HTML, compressed files and other encodings, those of the
-visible or decoded text. In a corpus they are those of the stored text, see `cento cat`.
+Offsets begin at 0, and ends are exclusive. In a plain text file in UTF-8 they are those of the
+file, with its byte order mark and line ends; in HTML, compressed files and other encodings, those
+of the visible or decoded text. In a corpus they are those of the stored text, see `cento cat`.
 
 --json prints one object per passage: a, b, a_begin, a_end, b_begin, b_end (bytes), a_begin_char,
-a_end_char, b_begin_char, b_end_char (Unicode characters), words (in a), identical (share of
-identical words), kind (verbatim, edited, scattered).
+a_end_char, b_begin_char, b_end_char (Unicode characters), words (in a), b_words (in b), identical
+(2 × words that both have / words of both), a_in_b (share of the words of a that b has), b_in_a,
+kind (verbatim, edited, scattered).
 
-Table in CORPUS/findings/passages/RUN, strongest passage first (--out and --json export it):
-  passages  a_id, a, b_id, b, the columns above, earlier (b, same, or unknown if dates do not decide),
-            a_date, a_dated_by (published or fetched), b_date, b_dated_by, attributed (a links to b
-            or its domain; null on one domain, and if a has no links, as plain text has none)
+Tables in CORPUS/findings/passages/RUN, strongest passage first (--out and --json export passages):
+  passages  a_id, a, b_id, b, the columns above, earlier (b, same, or unknown if dates do not
+            decide), a_date, a_dated_by (published or fetched), b_date, b_dated_by, attributed (a
+            links to b or its domain; null on one domain, and if a has no links, as plain text has
+            none)
+  frequent  the same for pairs that share only text on more than --max-pages pages, see there
 and in CORPUS/findings/passage-clusters/RUN with --clusters, most pages first:
   clusters  cluster, pages, sites, words, identical, first_id, first, first_begin, first_end,
-            first_date, first_dated_by, last_date, text
+            first_date, first_dated_by, first_decided (it is published or fetched before all
+            others), last_date, last_dated_by, text
   appearances  cluster, page_id, page, site, begin, end, date, dated_by
 Pages with identical text count as one page, the earliest by date.
 
@@ -100,24 +106,43 @@ pub(crate) struct PassagesArguments {
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) fold: FoldArgument,
     /// Minimum length of a passage, in characters on each side
-    #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 160, value_parser = at_least_one)]
     pub(crate) min_chars: u32,
     /// Ignore what is on more pages than this; 0 ignores nothing
     ///
-    /// It is boilerplate: its fingerprints do not make pairs (unless --of or --pairs chooses them),
-    /// and paragraphs with which a page begins or ends are not compared.
+    /// Most of it is boilerplate: its fingerprints do not make pairs, unless --of or --pairs
+    /// chooses them. For --clusters and --strip, the earliest page that has such text is compared
+    /// with the others. Paragraphs on more pages than this, five or more of them of the site, with
+    /// which a page begins or ends, are never compared.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) max_pages: u32,
-    /// List passages that are on at least three pages, with their first appearance and their spread
-    /// over time and sites
+    /// List passages that were found on at least three pages, with the page that was published or
+    /// fetched first, where dates decide, and their spread over time and sites
     #[arg(long, conflicts_with = "print")]
     pub(crate) clusters: bool,
-    /// Write the inputs without the passages that an earlier page has to the folder of --output,
-    /// with a table cuts.csv of what was cut and why. JSON Lines and text files keep their format,
-    /// HTML files become plain paragraphs, WARC records become conversion records of plain text,
-    /// and in Parquet tables the column with the text changes; ARC is refused
+    /// Write the inputs without the passages that another page keeps to the folder of --output,
+    /// with a table cuts.csv of what was cut and why
+    ///
+    /// Of two pages, the earlier one keeps the text. Where dates do not decide, a dated page keeps
+    /// it, not an undated one, else the page that comes first in the corpus. Whole duplicates stay
+    /// (see `cento copies --filter`), and what is cut from a page is cut from its duplicates. A
+    /// page that consists of such text has an empty text afterwards. JSON Lines and text files keep
+    /// their format, HTML files become plain paragraphs, WARC records become conversion records of
+    /// plain text, and in Parquet tables the column with the text changes; ARC is refused.
     #[arg(long, requires = "output", conflicts_with_all = ["clusters", "of", "pairs"], help_heading = "Output")]
     pub(crate) strip: bool,
+    /// Kinds of passages that --strip cuts: verbatim, edited, scattered
+    ///
+    /// An edited or scattered passage has words that no other page has; they are cut with it.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "verbatim",
+        requires = "strip",
+        help_heading = "Output"
+    )]
+    pub(crate) strip_kinds: Vec<KindArgument>,
     /// Where to write the result
     ///
     /// The folder for --strip. It must not contain inputs or be inside an input folder; existing
@@ -154,6 +179,14 @@ pub(crate) struct PassagesArguments {
     pub(crate) analysis: AnalysisArguments,
 }
 
+fn at_least_one(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(0) => Err("the least is 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!("not a whole number from 1 to {}", u32::MAX)),
+    }
+}
+
 /// How words are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FoldArgument {
@@ -168,6 +201,27 @@ impl From<FoldArgument> for FoldChoice {
         match fold {
             FoldArgument::None => FoldChoice::None,
             FoldArgument::Ocr => FoldChoice::Ocr,
+        }
+    }
+}
+
+/// Kinds of passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArgument {
+    /// Word for word, with small edits at most
+    Verbatim,
+    /// Words replaced, inserted, deleted or reordered
+    Edited,
+    /// A summary
+    Scattered,
+}
+
+impl From<KindArgument> for PassageKind {
+    fn from(kind: KindArgument) -> PassageKind {
+        match kind {
+            KindArgument::Verbatim => PassageKind::Verbatim,
+            KindArgument::Edited => PassageKind::Edited,
+            KindArgument::Scattered => PassageKind::Scattered,
         }
     }
 }
@@ -270,6 +324,9 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
     refuse_all::<OriginalArguments>(because)?;
     refuse_all::<crate::machine::ResourceArguments>("two files are compared on one thread")?;
     let (a, b) = (ComparedFile::read(a)?, ComparedFile::read(b)?);
+    for note in [&a.note, &b.note].into_iter().flatten() {
+        say(&clean(note));
+    }
     let mut settings = cento_align::AlignSettings::default();
     settings.minimum_chars = arguments.min_chars as usize;
     let fold = arguments.fold();
@@ -294,8 +351,9 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
                 passage.b_chars.start,
                 passage.b_chars.end,
             ],
-            words: passage.words,
+            words: [passage.words, passage.b_words],
             identical: passage.identical,
+            shares: [passage.a_in_b, passage.b_in_a],
             kind: passage.kind.as_str().to_owned(),
             texts: [a.text[passage.a].to_owned(), b.text[passage.b].to_owned()],
             remark: None,
@@ -319,10 +377,7 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
         counted(Document::new(&b.text).word_count() as u64, "word", "words"),
     );
     if shown.is_empty() {
-        text.push_str(&format!(
-            "\nThey share no passage of at least {} characters.\n",
-            number(arguments.min_chars.into())
-        ));
+        text.push_str(&none_found(arguments));
     }
     let look = Look::of_output();
     for (at, passage) in shown.iter().take(arguments.top.rows()).enumerate() {
@@ -333,6 +388,21 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// Says that nothing was found, and what to try.
+fn none_found(arguments: &PassagesArguments) -> String {
+    let hint = match arguments.min_chars {
+        ..=SHORT_CHARS => "",
+        _ => " Use --min-chars to find shorter ones.",
+    };
+    format!(
+        "\nNo passage of at least {} was found.{hint}\n",
+        counted(arguments.min_chars.into(), "character", "characters")
+    )
+}
+
+/// A minimum length that is not worth a hint: fewer words are a phrase.
+const SHORT_CHARS: u32 = 40;
 
 /// Says how many passages are not shown.
 fn more(all: u64, top: usize) -> String {
@@ -436,59 +506,77 @@ fn write_stripped(
     if !arguments.overwrite && table.symlink_metadata().is_ok() {
         return Err(cento_find::Error::Exists(table).into());
     }
-    let (mut files, mut replaced) = (0, 0);
-    strip(
-        corpus,
-        findings,
-        output,
-        arguments.overwrite,
-        arguments.analysis.resources.machine.memory(),
-        |filtered| {
-            files += 1;
-            replaced += filtered.rewritten.replaced;
-            Ok(())
-        },
-    )?;
+    let kinds = arguments.strip_kinds.iter();
+    let kinds: Vec<PassageKind> = kinds.map(|&kind| kind.into()).collect();
+    let memory = arguments.analysis.resources.machine.memory();
+    let mut cuts = Cuts::new(&opened.source, findings, &kinds, memory)?;
+    let mut files = 0;
+    cuts.write(corpus, output, arguments.overwrite, |_| {
+        files += 1;
+        Ok(())
+    })?;
     let temp = opened.temp_folder(&arguments.analysis.resources);
     let origins = PageOrigins::new(&[&opened.source], &temp);
-    let cuts = write_cuts(findings, origins.as_ref(), &table)?;
-    say(&clean(&format!(
+    let undecided = write_cuts(&cuts, origins.as_ref(), &table)?;
+    let mut text = format!(
         "{}: {} written, {} cut from {}, see cuts.csv",
         output.display(),
         counted(files, "input", "inputs"),
-        counted(cuts, "passage", "passages"),
-        counted(replaced, "page", "pages")
-    )));
+        counted(cuts.stretches(), "stretch of text", "stretches of text"),
+        counted(cuts.pages(), "page", "pages")
+    );
+    if cuts.emptied() > 0 {
+        let pages = match cuts.emptied() {
+            1 => "1 page has".to_owned(),
+            pages => format!("{} pages have", number(pages)),
+        };
+        text.push_str(&format!("; {pages} no text left"));
+    }
+    say(&clean(&text));
+    if undecided.0 > 0 {
+        say(&format!(
+            "dates do not decide which page is earlier for {} of {} in cuts.csv: a dated page kept \
+             the text, not an undated one, else the page that comes first in the corpus",
+            number(undecided.0),
+            counted(undecided.1, "passage", "passages")
+        ));
+    }
     Ok(())
 }
 
-/// Writes the table of what was cut; returns the number of its rows.
+/// Writes the table of what was cut; returns the number of its rows where dates do not decide, and
+/// of all.
 fn write_cuts(
-    findings: &Findings,
+    cuts: &Cuts<'_>,
     origins: Option<&PageOrigins>,
     path: &Path,
-) -> Result<u64, CommandError> {
+) -> Result<(u64, u64), CommandError> {
     let failed = |error: std::io::Error| CommandError::io(path, &error);
     let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
-    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier,\
-         page_key,page_file,page_row\r\n";
+    let heading = "page_id,page,begin,end,cut_begin,cut_end,copy_of,kept_id,kept,kind,words,\
+         identical,earlier,page_key,page_file,page_row\r\n";
     file.write_all(heading.as_bytes()).map_err(failed)?;
-    let mut cuts = 0;
-    for row in findings.rows(PASSAGES_TABLE)? {
-        let row = row?;
-        cuts += 1;
+    let (mut undecided, mut all) = (0, 0);
+    cuts.for_each_reason(|reason| {
+        let row = reason.passage;
+        all += 1;
+        undecided += u64::from(row.earlier != "b");
         let origin = match origins {
-            Some(origins) => origins.get(row.a_id, None, true)?,
+            Some(origins) => origins.get(reason.page_id, None, true)?,
             None => None,
         };
         let cell = |text: Option<&str>| text.map(csv_cell).unwrap_or_default();
+        let copy_of = reason.copy_of.map(|page| page.to_string());
         write!(
             file,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-            row.a_id,
-            csv_cell(&row.a),
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+            reason.page_id,
+            csv_cell(reason.page),
             row.a_begin,
             row.a_end,
+            reason.stretch.0,
+            reason.stretch.1,
+            copy_of.unwrap_or_default(),
             row.b_id,
             csv_cell(&row.b),
             row.kind,
@@ -499,13 +587,13 @@ fn write_cuts(
             cell(origin.map(|origin| origin.file)),
             origin.map_or_else(String::new, |origin| origin.row.to_string()),
         )
-        .map_err(failed)?;
-    }
+        .map_err(failed)
+    })?;
     let file = file
         .into_inner()
         .map_err(|error| failed(error.into_error()))?;
     file.finish().map_err(failed)?;
-    Ok(cuts)
+    Ok((undecided, all))
 }
 
 /// A row of the table with the texts of the passage.
@@ -530,8 +618,9 @@ fn shown(
             row.b_begin_char,
             row.b_end_char,
         ]),
-        words: row.words as usize,
+        words: [row.words as usize, row.b_words as usize],
         identical: row.identical,
+        shares: [row.a_in_b, row.b_in_a],
         kind: row.kind,
         texts,
         dates: [row.a_date, row.b_date],
@@ -569,6 +658,9 @@ fn corpus_text(
         let shown = shown(source, row, true)?;
         text.push_str(&shown.side_by_side(at + 1, arguments.fold(), look));
     }
+    if summary.passages == 0 && arguments.top.rows() > 0 {
+        text.push_str(&none_found(arguments));
+    }
     text.push_str(&more(summary.passages, arguments.top.rows()));
     Ok(text)
 }
@@ -599,10 +691,19 @@ fn compared(summary: &PassagesSummary, arguments: &PassagesArguments) -> Lines {
     }
     if summary.common > 0 {
         let remark = format!(
-            "ignored when pairs were chosen: on more than {} pages",
+            "on more than {} pages: they made no pairs for this list",
             number(arguments.max_pages.into())
         );
         lines.add_with("fingerprints", number(summary.common), remark);
+        let remark = "with the earliest page that has such fingerprints, in --clusters and --strip";
+        lines.add_with("other passages", number(summary.frequent), remark);
+    }
+    if summary.framed > 0 {
+        let remark = format!(
+            "begin or end with what more than {} pages have, 5 of the site: it is not compared",
+            number(arguments.max_pages.into())
+        );
+        lines.add_with("pages", number(summary.framed), remark);
     }
     lines
 }
@@ -621,17 +722,15 @@ fn cluster_text(
     let summary: ClustersSummary = joined.summary()?;
     let mut lines = compared(&passages.summary()?, arguments);
     lines.add("passages of two pages", number(summary.passages));
-    let remark = "passages on at least 3 pages";
+    let remark = "passages found on at least 3 pages";
     lines.add_with("clusters", number(summary.clusters), remark);
     corpus.add_findings(&mut lines, joined);
     let mut text = format!("{}\n{}", clean(&corpus.name), lines.render());
     let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top.rows())?;
     if !rows.is_empty() {
-        let firsts = first_pages(joined, rows.len())?;
-        // Which date it is, is not in the table for all of them: a publication date may be a year.
-        let day = |date: &Option<String>| match date {
-            Some(date) => shown_day(date, DatedBy::Published.name()).to_owned(),
-            None => "–".to_owned(),
+        let day = |date: &Option<String>, by: &Option<String>| match (date, by) {
+            (Some(date), Some(by)) => format!("{by} {}", shown_day(date, by)),
+            _ => "–".to_owned(),
         };
         let cells: Vec<Vec<String>> = rows
             .iter()
@@ -642,11 +741,11 @@ fn cluster_text(
                     number(row.sites.into()),
                     number(row.words.into()),
                     percent(row.identical),
-                    day(&row.first_date),
-                    day(&row.last_date),
-                    match firsts.get(&row.cluster) {
-                        Some(page) => shortened(page, 60),
-                        None => "unknown".to_owned(),
+                    day(&row.first_date, &row.first_dated_by),
+                    day(&row.last_date, &row.last_dated_by),
+                    match row.first_decided {
+                        true => shortened_end(&row.first, 60),
+                        false => "unknown".to_owned(),
                     },
                 ]
             })
@@ -657,9 +756,9 @@ fn cluster_text(
             "sites",
             "words",
             "identical",
-            "first date",
-            "last date",
-            "earliest page",
+            "earliest date",
+            "latest date",
+            "page of that earliest date",
         ];
         text.push('\n');
         text.push_str(&table(&heading, &cells));

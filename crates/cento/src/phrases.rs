@@ -44,13 +44,14 @@ popular shingles, originality, flagged), phrases (words, pages, sites, pages it 
 example), pages (popular shingles, originality, size and foreign contribution of the covering set)
 and covers (page, source, shingles).
 
-Originality is the share of a page's phrases that are on no other page, or of the phrases of a site's
-pages that are on no other site; a phrase counts once for each of these pages. It is computed from
-all phrases of all pages; only popularity is sampled, unless --exact. Covering sets are greedy: each
-step adds the page that covers most of the remaining phrases, foreign pages first. They are computed for --cover-pages pages of each number of popular
-shingles from --cover-from up. For each phrase, --candidates pages are considered, foreign pages
-first. A covering set shows how a page could be assembled, not how it was. --foreign ip counts pages
-of another address as foreign even if they have the same domain, as in the paper.
+Originality is the share of a page's phrases that are on no other page, or of the phrases of a
+site's pages that are on no other site; a phrase counts once for each of these pages. It is computed
+from all phrases of all pages; only popularity is sampled, unless --exact. Covering sets are greedy:
+each step adds the page that covers most of the remaining phrases, foreign pages first. They are
+computed for --cover-pages pages of each number of popular shingles from --cover-from up. For each
+phrase, --candidates pages are considered, foreign pages first. A covering set shows how a page
+could be assembled, not how it was. --foreign ip counts pages of another address as foreign even if
+they have the same domain, as in the paper.
 
 Examples:
   cento phrases crawl.cento

@@ -35,7 +35,8 @@ use crate::top::TopArguments;
 #[derive(Debug, Args)]
 #[command(mut_arg("top", |top| top.conflicts_with("json")))]
 #[command(after_help = "\
-Categories, from the shares of the two pages found in each other (--most, --considerable, --partial-share):
+Categories, from the shares of the two pages found in each other (--most, --considerable,
+--partial-share):
   C1 most–most          C2 most–considerable          C3 most–partial
                         C4 considerable–considerable  C5 considerable–partial
                                                       C6 partial–partial
@@ -51,8 +52,8 @@ Styles, by the first rule that applies:
   alias     captures of one URL, or the same set of fingerprints on one host, apart from www.
   frame     at least half of the shared fingerprints are in the page frame of a host: on at least 5
             of its pages, and on a fifth of them
-  template  C1, C2 or C4; at least half of the other shared fingerprints are on --frequent pages; and
-            each page has fingerprints that the other lacks
+  template  C1, C2 or C4; at least half of the other shared fingerprints are on --frequent pages;
+            and each page has fingerprints that the other lacks
   phrase    other categories; at least half of the other shared fingerprints are on --frequent pages
   reuse     all other pairs
 
@@ -63,12 +64,13 @@ Tables in CORPUS/findings/reuse/RUN (--out and --json export the first one):
   pairs      page_id, page, of_id, of, category, style, shared, page_fingerprints, of_fingerprints,
              page_containment (share of the page found in the other), of_containment, frame and
              frequent (shared fingerprints of page frames, and other frequent ones), page_copies,
-             of_copies (pages with the same fingerprints); of is the earlier page by date, or the one
-             with the lower id; with --against, page is in CORPUS and of in CORPUS2
+             of_copies (pages with the same fingerprints); of is the earlier page by date, or the
+             one with the lower id; with --against, page is in CORPUS and of in CORPUS2
   identical  page_id, page, of_id, of, fingerprints, style
   ignored    fingerprint, pages, page_id, page, text: fingerprints on more than --max-pages pages
 
-A file of --labelled pairs has a JSON object per line: page, of (URLs), category (C1 to C6, or none).
+A file of --labelled pairs has a JSON object per line: page, of (URLs), category (C1 to C6, or
+none).
 
 Examples:
   cento reuse crawl.cento

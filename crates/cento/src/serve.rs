@@ -23,7 +23,8 @@ use crate::session::on_cancel;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The site shows the newest findings of each analysis when it was started. Verdicts are appended to
-NAME.verdicts/verdicts.jsonl beside the corpus NAME.cento, and are on the disk before they are confirmed.
+NAME.verdicts/verdicts.jsonl beside the corpus NAME.cento, and are on the disk before they are
+confirmed.
 
 Addresses for programs: /api/openapi.json describes them, /metrics has counts for Prometheus, and
 /health says whether the server is alive.

@@ -35,14 +35,14 @@ use crate::watch_summary::WatchSummary;
 #[command(after_help = "\
 A verdict has: url, chunks, stopped (stop chunks), matched (chunks that are labels), contains (the
 share of labels among the other chunks; null if there are none), flagged (contains is above the
-threshold), originals (if the label file has them: original, chunks, labels), seen (with --seen: null,
-or as, url, and for near-duplicates estimate and interval), and neighbourhoods (those of the page that are
-above a threshold so far, this page included: site, pages, chunks, matched, mean, ratio, by_mean,
-by_ratio). A page whose text cannot be used has url, rejected and detail instead.
+threshold), originals (if the label file has them: original, chunks, labels), seen (with --seen:
+null, or as, url, and for near-duplicates estimate and interval), and neighbourhoods (those of the
+page that are above a threshold so far, this page included: site, pages, chunks, matched, mean,
+ratio, by_mean, by_ratio). A page whose text cannot be used has url, rejected and detail instead.
 
 With --seen, a page is a copy of an earlier one if it has the same bytes, the same text, or similar
-text: an estimated resemblance of at least 0.8, as defined by `cento copies`, from 84 minima. `interval`
-contains the true value with a confidence of 95%. Several processes can share the file.
+text: an estimated resemblance of at least 0.8, as defined by `cento copies`, from 84 minima.
+`interval` contains the true value with a confidence of 95%. Several processes can share the file.
 
 The label file is loaded again when it changes. If it cannot be loaded, the previous labels stay in
 use.

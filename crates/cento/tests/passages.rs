@@ -51,7 +51,10 @@ fn offsets_in_a_text_file_are_those_of_the_file() {
         "b_begin_char",
         "b_end_char",
         "words",
+        "b_words",
         "identical",
+        "a_in_b",
+        "b_in_a",
         "kind",
     ];
     expected.sort_unstable();
@@ -104,7 +107,9 @@ fn differing_words_are_marked_without_colour_in_a_pipe() {
     sandbox.write("c.txt", "Nothing of this.");
     let none = sandbox.succeed(&["passages", "a.txt", "c.txt"]);
     assert!(
-        none.contains("They share no passage of at least 160 characters."),
+        none.contains(
+            "No passage of at least 160 characters was found. Use --min-chars to find shorter ones."
+        ),
         "{none}"
     );
 }
@@ -252,6 +257,7 @@ fn stripped_inputs_keep_the_first_appearance_only() {
             .all(|page| page["extra"] == serde_json::json!([1, 2]))
     );
     let cuts = std::fs::read_to_string(sandbox.path("stripped/cuts.csv")).unwrap();
+    // The undated page shares the passage with both others: two rows, one stretch.
     assert_eq!(cuts.lines().count(), 1 + 3, "{cuts}");
     // Existing files are not replaced.
     assert!(
@@ -438,4 +444,190 @@ fn options_of_a_corpus_are_refused_for_two_files() {
             .run(&["passages", "a.txt"])
             .contains("a second file is missing")
     );
+}
+
+#[test]
+fn each_side_has_its_own_share_of_common_words() {
+    let sandbox = Sandbox::new();
+    let own = "Nobody was told why in all those years before, alas.";
+    sandbox.write("a.txt", format!("{PASSAGE} {own}"));
+    sandbox.write(
+        "b.txt",
+        PASSAGE.replace("because", &format!("{own} because")),
+    );
+    let edited = PASSAGE.replace(" until the engineers have finished their report", "");
+    sandbox.write("c.txt", &edited);
+    let rows = objects(&sandbox.succeed(&["passages", "a.txt", "c.txt", "--json"]));
+    let row = &rows[0];
+    let (words, b_words) = (place(row, "words"), place(row, "b_words"));
+    assert_eq!((words, b_words), (54, 47));
+    // All words of the second are in the first.
+    assert_eq!(row["b_in_a"], 1.0);
+    assert_eq!(row["a_in_b"], 47.0 / 54.0);
+    let identical = row["identical"].as_f64().unwrap();
+    assert!((identical - 2.0 * 47.0 / (54.0 + 47.0)).abs() < 1e-9);
+    let text = sandbox.succeed(&["passages", "a.txt", "c.txt"]);
+    let line =
+        "54 words of A and 47 of B: 87.0 % of those of A are in B, 100.0 % of those of B in A";
+    assert!(text.contains(line), "{text}");
+    let text = sandbox.succeed(&["passages", "a.txt", "a.txt"]);
+    assert!(text.contains("words, all of them on both sides"), "{text}");
+}
+
+#[test]
+fn what_is_cut_is_listed_by_stretch_with_its_duplicates() {
+    let sandbox = Sandbox::new();
+    let line = |url: &str, text: &str, date: Option<&str>| {
+        format!(
+            "{}\n",
+            serde_json::json!({ "url": url, "text": text, "date": date })
+        )
+    };
+    let own = "Some words of introduction that are only here and nowhere else.";
+    let edited = PASSAGE
+        .replace("committee", "council")
+        .replace("engineers", "builders")
+        .replace("pillars", "columns")
+        .replace("ferry", "boat")
+        .replace("twenty", "thirty")
+        .replace("nobody", "no one");
+    let copied = format!("{own} {PASSAGE}");
+    let pages = [
+        line("http://undated.example/", PASSAGE, None),
+        line(
+            "http://first.example/",
+            &format!("{PASSAGE} End."),
+            Some("2001-02-03"),
+        ),
+        line("http://copy.example/1", &copied, Some("2002-02-03")),
+        line("http://copy.example/2", &copied, Some("2003-02-03")),
+        line(
+            "http://edited.example/",
+            &format!("It rains. {edited} It rained."),
+            Some("2004-05-06"),
+        ),
+    ];
+    sandbox.write("pages.jsonl", pages.concat());
+    let output = sandbox.run(&["passages", "pages.jsonl", "--strip", "-o", "out"]);
+    for said in [
+        "3 stretches of text cut from 3 pages, see cuts.csv; 1 page has no text left",
+        "dates do not decide which page is earlier for 2 of 4 passages in cuts.csv",
+    ] {
+        assert!(output.contains(said), "{said}: {output}");
+    }
+    let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
+    let texts = |folder: &str| -> Vec<String> {
+        let pages = objects(&read(&format!("{folder}/pages.jsonl")));
+        let text = |page: &Value| page["text"].as_str().unwrap().to_owned();
+        pages.iter().map(text).collect()
+    };
+    let kept = texts("out");
+    assert_eq!(kept[0], "");
+    assert_eq!(kept[1], format!("{PASSAGE} End."));
+    assert_eq!([&kept[2], &kept[3]], [own, own]);
+    assert!(kept[4].contains("builders"), "{}", kept[4]);
+    // What was kept is what no range of the table has.
+    let cuts = read("out/cuts.csv");
+    let heading = cuts.lines().next().unwrap();
+    assert!(heading.starts_with("page_id,page,begin,end,cut_begin,cut_end,copy_of,kept_id"));
+    for line in cuts.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| cells[at].parse::<usize>().unwrap();
+        let page: Value = serde_json::from_str(&pages[number(0)]).unwrap();
+        let text = page["text"].as_str().unwrap();
+        assert_eq!(page["url"], cells[1]);
+        let rest = format!("{}{}", &text[..number(4)], &text[number(5)..]);
+        assert_eq!(rest.trim(), kept[number(0)], "{line}");
+        assert!(number(4) <= number(2) && number(3) <= number(5), "{line}");
+        assert_eq!(cells[6], if number(0) == 3 { "2" } else { "" });
+    }
+    let all = [
+        "passages",
+        "pages.jsonl",
+        "--strip",
+        "--strip-kinds",
+        "verbatim,edited",
+        "-o",
+        "all",
+    ];
+    sandbox.succeed(&all);
+    assert!(!texts("all")[4].contains("builders"), "{:?}", texts("all"));
+}
+
+#[test]
+fn a_first_page_is_named_with_the_kind_of_its_date() {
+    let mut archive = Archive::default();
+    for host in ["one", "two", "three"] {
+        let text = format!("<p>Only on {host}: {host} and {host} again.</p><p>{PASSAGE}</p>");
+        archive.page(&format!("http://{host}.example/"), &text);
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.warc", archive.bytes);
+    let text = sandbox.succeed(&["passages", "crawl.warc", "--clusters"]);
+    assert!(text.contains("fetched 20"), "{text}");
+    assert!(!text.contains("first date"), "{text}");
+    // All were fetched at one moment.
+    assert!(text.contains("unknown"), "{text}");
+    let rows = objects(&sandbox.succeed(&["passages", "crawl.warc", "--clusters", "--json"]));
+    assert_eq!(rows[0]["first_decided"], false);
+    assert_eq!(rows[0]["last_dated_by"], "fetched");
+}
+
+#[test]
+fn a_note_says_when_offsets_are_not_those_of_the_file() {
+    let sandbox = Sandbox::new();
+    let text = format!("Zwölf Füße. {PASSAGE}\n");
+    sandbox.write("a.txt", &text);
+    let letters = std::iter::once('\u{feff}').chain(text.chars());
+    let little: Vec<u8> = letters
+        .clone()
+        .flat_map(|letter| u32::from(letter).to_le_bytes())
+        .collect();
+    let big: Vec<u8> = letters
+        .flat_map(|letter| u32::from(letter).to_be_bytes())
+        .collect();
+    sandbox.write("little.txt", little);
+    sandbox.write("big.txt", big);
+    for name in ["little.txt", "big.txt"] {
+        let output = sandbox.run(&["passages", name, "a.txt"]);
+        let note =
+            format!("note: offsets in {name} are those of the decoded text, not of the file\n");
+        assert!(output.contains(&note), "{output}");
+        let rows = objects(&sandbox.succeed(&["passages", name, "a.txt", "--json"]));
+        assert_eq!(rows[0]["words"], 56, "{rows:?}");
+        assert_eq!(rows[0]["kind"], "verbatim");
+    }
+    let mut invalid = text.repeat(9).into_bytes();
+    invalid.insert(1600, 0xe9);
+    sandbox.write("invalid.txt", invalid);
+    let output = sandbox.run(&["passages", "invalid.txt", "a.txt"]);
+    let note = "decoded text, not of the file (byte 1,600 is not valid UTF-8)";
+    assert!(output.contains(note), "{output}");
+    assert!(
+        !sandbox
+            .run(&["passages", "a.txt", "a.txt"])
+            .contains("note:")
+    );
+}
+
+#[test]
+fn a_minimum_of_no_characters_is_refused_in_words() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.txt", PASSAGE);
+    let output = sandbox.run(&["passages", "a.txt", "a.txt", "--min-chars", "0"]);
+    assert!(output.contains("the least is 1"), "{output}");
+}
+
+#[test]
+fn long_names_keep_their_end() {
+    let sandbox = Sandbox::new();
+    let folder = "a/very/long/path/to/the/works/of/an/author/of/many/books";
+    for name in ["remembrance-first.txt", "remembrance-second.txt"] {
+        sandbox.write(&format!("{folder}/{name}"), PASSAGE);
+    }
+    let [a, b] = ["first", "second"].map(|name| format!("{folder}/remembrance-{name}.txt"));
+    let text = sandbox.succeed(&["passages", &a, &b]);
+    for end in ["…/remembrance-first.txt", "…/remembrance-second.txt"] {
+        assert!(text.contains(end), "{text}");
+    }
 }

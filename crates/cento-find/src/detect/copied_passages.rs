@@ -113,8 +113,15 @@ table_row! {
         pub original_end: Option<u32>,
         /// How many words it has on the page.
         pub words: Option<u32>,
-        /// The share of identical words, from 0 to 1.
+        /// How many words it has in the original.
+        pub original_words: Option<u32>,
+        /// Twice the number of words that both sides have, over the words of both sides: from 0 to
+        /// 1. A word counts as often as the side has it that has it less often.
         pub identical: Option<f64>,
+        /// The share of its words on the page that it has in the original, too.
+        pub page_in_original: Option<f64>,
+        /// The share of its words in the original that it has on the page, too.
+        pub original_in_page: Option<f64>,
         /// How it was reused: verbatim, edited or scattered.
         pub kind: Option<String>,
         /// Its text on the page, up to 20,000 bytes.
@@ -333,7 +340,10 @@ impl PageComparison {
             original_begin: place(passage.b.start),
             original_end: place(passage.b.end),
             words: place(passage.words),
+            original_words: place(passage.b_words),
             identical: Some(passage.identical),
+            page_in_original: Some(passage.a_in_b),
+            original_in_page: Some(passage.b_in_a),
             kind: Some(passage.kind.as_str().to_owned()),
             text: Some(cut(text, passage.a.start, passage.a.end)),
             original_text: Some(cut(original_text, passage.b.start, passage.b.end)),
@@ -397,7 +407,10 @@ fn pair_row(shared: SharedChunks, page: &PageDetails, original: &PageDetails) ->
         original_begin: None,
         original_end: None,
         words: None,
+        original_words: None,
         identical: None,
+        page_in_original: None,
+        original_in_page: None,
         kind: None,
         text: None,
         original_text: None,

@@ -31,6 +31,11 @@ const BATCH: usize = 4096;
 const PLACES: usize = 1 << 18;
 /// Fingerprints that are this near, in bytes on both sides, are one place.
 const NEAR: u32 = 64;
+/// The most bytes between two fingerprints of a run. Those of running text are four words apart at
+/// most.
+const STEP: u32 = 160;
+/// The most bytes by which a step is longer on one side: white space, or a word that was replaced.
+const UNEVEN: u32 = 16;
 
 /// The settings of the stage.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -48,9 +53,14 @@ pub(super) struct FoundPassage {
     pub(super) bytes: [u32; 4],
     /// Begin and end on both sides, in Unicode characters.
     pub(super) chars: [u32; 4],
-    pub(super) words: u32,
+    /// The words of both sides.
+    pub(super) words: [u32; 2],
     pub(super) identical: f64,
+    /// The share of the words of each side that the other has.
+    pub(super) shares: [f64; 2],
     pub(super) kind: String,
+    /// Whether its pages share only fingerprints that are on many pages.
+    pub(super) is_frequent: bool,
 }
 
 pub(super) fn register(
@@ -73,6 +83,7 @@ pub(super) fn register(
                 PairChoice::Listed(_) => None,
                 _ => Some(params.min_shared as usize),
             },
+            run: params.min_chars.div_ceil(4),
         };
         batches.run(context, groups)
     });
@@ -89,6 +100,9 @@ struct Batches<'a> {
     size: usize,
     /// The fewest fingerprints that a pair shares. None if pairs are listed.
     least: Option<usize>,
+    /// The bytes from the first to the last of a run of frequent fingerprints: shorter ones are
+    /// phrases.
+    run: u32,
 }
 
 /// A pair of pages, given by their numbers, and where its places are in the list of the batch.
@@ -99,6 +113,22 @@ struct Pair {
     /// The earlier page.
     b: u32,
     places: Range<usize>,
+    /// Whether they share only fingerprints that are on many pages.
+    is_frequent: bool,
+}
+
+/// Whether places of two pages have a run that is this long. They are in the order of one page.
+fn has_run(places: &[(u32, u32)], least: u32) -> bool {
+    let mut length = 0;
+    places.windows(2).any(|pair| {
+        let step = |one: u32, other: u32| other.checked_sub(one).filter(|&step| step <= STEP);
+        let [(a, b), (next_a, next_b)] = [pair[0], pair[1]];
+        length = match (step(a, next_a), step(b, next_b)) {
+            (Some(in_a), Some(in_b)) if in_a.abs_diff(in_b) <= UNEVEN => length + in_a.min(in_b),
+            _ => 0,
+        };
+        length >= least
+    })
 }
 
 impl Batches<'_> {
@@ -109,6 +139,7 @@ impl Batches<'_> {
     ) -> Result<(), StageError> {
         let mut batch: Vec<Pair> = Vec::new();
         let mut places: Vec<(u32, u32)> = Vec::new();
+        let (mut rare, mut frequent): (Vec<(u32, u32)>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
         while let Some(group) = groups.next_group()? {
             if batch.len() >= BATCH || places.len() >= PLACES {
                 self.align(context, &batch, &places)?;
@@ -117,12 +148,28 @@ impl Batches<'_> {
             }
             let (higher, lower) = SharedPlace::pages(group.key());
             let is_later = self.order.rank(higher) > self.order.rank(lower);
-            let (first, mut count) = (places.len(), 0);
+            rare.clear();
+            frequent.clear();
             for row in group {
-                count += 1;
+                match row.is_frequent() {
+                    true => frequent.push(row.places()),
+                    false => rare.push(row.places()),
+                }
+            }
+            let is_rare = rare.len() >= self.least.unwrap_or(1);
+            let is_frequent = has_run(&frequent, self.run);
+            if !is_rare && !is_frequent {
+                continue;
+            }
+            if is_frequent {
+                rare.append(&mut frequent);
+                rare.sort_unstable();
+            }
+            let first = places.len();
+            for &(in_higher, in_lower) in &rare {
                 let place = match is_later {
-                    true => (row.higher, row.lower),
-                    false => (row.lower, row.higher),
+                    true => (in_higher, in_lower),
+                    false => (in_lower, in_higher),
                 };
                 let is_near = places[first..].last().is_some_and(|last| {
                     place.0.abs_diff(last.0) < NEAR && place.1.abs_diff(last.1) < NEAR
@@ -131,14 +178,12 @@ impl Batches<'_> {
                     places.push(place);
                 }
             }
-            match count < self.least.unwrap_or(1) {
-                true => places.truncate(first),
-                false => batch.push(Pair {
-                    a: if is_later { higher } else { lower },
-                    b: if is_later { lower } else { higher },
-                    places: first..places.len(),
-                }),
-            }
+            batch.push(Pair {
+                a: if is_later { higher } else { lower },
+                b: if is_later { lower } else { higher },
+                places: first..places.len(),
+                is_frequent: !is_rare,
+            });
         }
         self.align(context, &batch, &places)
     }
@@ -182,7 +227,7 @@ impl Batches<'_> {
                 if passages.is_empty() {
                     continue;
                 }
-                context.count(counter::PAIRS, 1);
+                context.count(counter::PAIRS, u64::from(!pair.is_frequent));
                 named.set(u64::from(a));
                 named.set(u64::from(b));
                 for passage in passages {
@@ -197,14 +242,18 @@ impl Batches<'_> {
                             shifted(&passage.a_chars, later.begin_char),
                             shifted(&passage.b_chars, earlier.begin_char),
                         ),
-                        words: passage.words as u32,
+                        words: [passage.words as u32, passage.b_words as u32],
                         identical: passage.identical,
+                        shares: [passage.a_in_b, passage.b_in_a],
                         kind: passage.kind.as_str().to_owned(),
+                        is_frequent: pair.is_frequent,
                     };
                     rows.push_numbered(u64::from(b), ROW, &serde_json::to_vec(&found)?)?;
                 }
             }
-            context.count(counter::CANDIDATES, now.len() as u64);
+            let frequent = now.iter().filter(|pair| pair.is_frequent).count() as u64;
+            context.count(counter::CANDIDATES, now.len() as u64 - frequent);
+            context.count(counter::FREQUENT, frequent);
             self.size = (now.len() + now.len().div_ceil(4)).min(BATCH);
             batch = later;
         }

@@ -6,8 +6,10 @@
 //!   page 3  …………[──────]……
 //! ```
 //!
-//! Clusters are connected components of passages. The passages are in memory while they are joined,
-//! at up to 256 bytes each with their pages.
+//! Clusters are connected components of passages, also of those in [`FREQUENT_TABLE`]: without
+//! them, a text on very many pages would be on some of them only, and its first page could be
+//! missing. The passages are in memory while they are joined, at up to 256 bytes each with their
+//! pages.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,9 +23,10 @@ use serde_json::json;
 
 use super::flow_names::{counter, stage};
 use super::params::PassagesParams;
-use super::passage_tables::{PASSAGES_TABLE, PassageRow};
+use super::passage_tables::{FREQUENT_TABLE, PASSAGES_TABLE, PassageRow};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
+use crate::precedence::{DatedBy, Dates, Earlier, earlier};
 use crate::run::{Findings, Workplace};
 use crate::tables::read_rows;
 
@@ -54,11 +57,12 @@ table_row! {
         pub pages: u32,
         /// The number of registered domains of these pages.
         pub sites: u32,
-        /// How many words it has where it appears first.
+        /// How many words it has on the page with the earliest date.
         pub words: u32,
         /// The mean share of identical words of its passages.
         pub identical: f64,
-        /// The page where it appears first by date; undated pages come last.
+        /// The page with the earliest date; undated pages come last. [`Self::first_decided`] says
+        /// whether it is known to be the first.
         pub first_id: u64,
         /// The URL of that page.
         pub first: String,
@@ -70,9 +74,14 @@ table_row! {
         pub first_date: Option<String>,
         /// Which date that is: published or fetched.
         pub first_dated_by: Option<String>,
+        /// Whether that page was published before all others, or fetched before all others, or
+        /// fetched before the others were published (see [`crate::precedence`]).
+        pub first_decided: bool,
         /// The latest date of its pages.
         pub last_date: Option<String>,
-        /// How it begins, where it appears first.
+        /// Which date that is.
+        pub last_dated_by: Option<String>,
+        /// How it begins on the page with the earliest date.
         pub text: String,
     }
 }
@@ -117,7 +126,11 @@ pub fn clusters(
     passages: &Findings,
     workplace: &Workplace,
 ) -> Result<Findings> {
-    let rows = passages.record.report.rows(PASSAGES_TABLE.as_str());
+    let tables = [PASSAGES_TABLE, FREQUENT_TABLE];
+    let rows = tables
+        .iter()
+        .map(|name| passages.record.report.rows(name.as_str()));
+    let rows: u64 = rows.sum();
     let (needed, limit) = (rows.saturating_mul(BYTES), workplace.memory / 2);
     if needed > limit {
         return Err(Error::Flow(cento_flow::Error::TooLittleMemory {
@@ -134,7 +147,7 @@ pub fn clusters(
             let mut registry = Registry::new();
             let pages = Arc::clone(source);
             registry.map(stage::CLUSTER, move |context| cluster(context, &pages));
-            let task = json!(passages.table(PASSAGES_TABLE.as_str()));
+            let task = json!(tables.map(|name| passages.table(name.as_str())));
             let flow = Flow::new(CLUSTER_ANALYSIS)
                 .table(CLUSTERS_TABLE)
                 .table(APPEARANCES_TABLE)
@@ -171,6 +184,17 @@ struct ClusterPage {
     url: String,
     date: Option<String>,
     dated_by: Option<String>,
+}
+
+impl ClusterPage {
+    fn dates(&self) -> Dates {
+        let millis = self.date.as_deref().and_then(cento_text::date::parse);
+        let is_published = self.dated_by.as_deref() == Some(DatedBy::Published.name());
+        Dates {
+            published: millis.filter(|_| is_published),
+            fetched: millis.filter(|_| !is_published),
+        }
+    }
 }
 
 /// Sets of passages that are joined.
@@ -210,12 +234,13 @@ fn join_overlapping(sides: &[Side], sets: &mut Sets) {
 }
 
 fn cluster(context: &Context<'_>, source: &CorpusPages) -> std::result::Result<(), StageError> {
-    let table: PathBuf = context.task()?;
+    let tables: [PathBuf; 2] = context.task()?;
     let mut numbers: HashMap<u64, u32> = HashMap::new();
     let mut pages: Vec<ClusterPage> = Vec::new();
     let mut sides: Vec<Side> = Vec::new();
     let mut identical: Vec<f32> = Vec::new();
-    for row in read_rows::<PassageRow>(&table)? {
+    let [listed, frequent] = &tables;
+    for row in read_rows::<PassageRow>(listed)?.chain(read_rows::<PassageRow>(frequent)?) {
         let row = row?;
         let passage = identical.len() as u32;
         identical.push(row.identical as f32);
@@ -326,7 +351,14 @@ fn write(
         }
         sites.sort_unstable();
         sites.dedup();
-        let dates = cluster.iter().map(|side| &pages[side.page as usize].date);
+        let mut others = cluster
+            .iter()
+            .skip(1)
+            .map(|side| &pages[side.page as usize]);
+        let dates = page.dates();
+        let is_first = |other: &ClusterPage| earlier(dates, other.dates()) == Earlier::First;
+        let mut dated = cluster.iter().rev().map(|side| &pages[side.page as usize]);
+        let last = dated.find(|page| page.date.is_some());
         clusters.push(ClusterRow {
             cluster: number,
             pages: cluster.len() as u32,
@@ -339,7 +371,9 @@ fn write(
             first_end: first.end,
             first_date: page.date.clone(),
             first_dated_by: page.dated_by.clone(),
-            last_date: dates.flatten().max().cloned(),
+            first_decided: others.all(is_first),
+            last_date: last.and_then(|page| page.date.clone()),
+            last_dated_by: last.and_then(|page| page.dated_by.clone()),
             text: text.chars().take(SHOWN).collect(),
         })?;
         context.count(counter::CLUSTERED, cluster.len() as u64);

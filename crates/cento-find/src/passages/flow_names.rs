@@ -33,6 +33,8 @@ pub(super) mod shuffle {
 /// States.
 pub(super) mod state {
     pub(in super::super) const COPIES: &str = "copies";
+    /// Hashes of the sites of pages.
+    pub(in super::super) const SITES: &str = "sites";
     /// Where the leading part of the frame ends.
     pub(in super::super) const HEADS: &str = "heads";
     /// Where the last run of common chunks begins and ends.
@@ -45,7 +47,9 @@ pub(super) mod state {
 pub(super) mod counter {
     pub(in super::super) const COPIES: &str = "copies";
     pub(in super::super) const COMMON: &str = "common fingerprints";
+    pub(in super::super) const FRAMED: &str = "pages with frames";
     pub(in super::super) const CANDIDATES: &str = "candidates";
+    pub(in super::super) const FREQUENT: &str = "candidates of frequent fingerprints";
     pub(in super::super) const PAIRS: &str = "pairs with passages";
     pub(in super::super) const UNKNOWN: &str = "unknown pages of listed pairs";
     pub(in super::super) const REPEATED: &str = "captured several times";

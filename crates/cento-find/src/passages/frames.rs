@@ -1,16 +1,19 @@
-//! The frame of a page: what it begins and ends with because many pages do.
+//! The frame of a page: what it begins and ends with because many pages do, also of its site.
 //!
 //! ```text
-//!   page 1   [menu][notice]  text of the page       [imprint]     in brackets: chunks that are
-//!   page 2   [menu]          another text   [notice][imprint]     on more than max_pages pages
-//!            ╰── frame                      ╰── frame
+//!   page 1   [menu][notice]  text of the page       [imprint]     in brackets: chunks that are on
+//!   page 2   [menu]          another text   [notice][imprint]     more than max_pages pages, at
+//!            ╰── frame                      ╰── frame             least 5 of them of the site
 //! ```
 //!
 //! A passage that two pages share up to the end of their text would otherwise go on in the footer
 //! that both have: the words are shared, but nobody copied them. Leading and trailing chunks that
-//! are on more than [`PassagesParams::max_pages`] pages are therefore not compared. Their
-//! fingerprints are ignored for the same reason when pairs are chosen. Pages with identical text
-//! count as one, so that a text does not become a frame by being copied.
+//! are on more than [`PassagesParams::max_pages`] pages are therefore not compared, on sites
+//! (registered domains, else hosts) of which [`PAGES_OF_SITE`] pages have them. Pages with
+//! identical text count as one, and a text that many sites reprint is on few pages of each, so that
+//! a text does not become a frame by being copied. Pages without a host count as one site. A page
+//! that would be nothing but a frame has none: the paragraphs of an article are its text, however
+//! many pages quote them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,6 +31,9 @@ use crate::numbers::{Numbers, UNSET};
 /// The chunks of a page with the same hash that are looked at; only text that repeats itself has
 /// more.
 const MOST_REPEATS: usize = 16;
+/// The fewest pages of a site that have a chunk of its frames. A site has a text that it reprints
+/// on a page, and perhaps on its versions for printing and for telephones.
+pub(super) const PAGES_OF_SITE: usize = 5;
 
 /// A chunk of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -35,6 +41,7 @@ const MOST_REPEATS: usize = 16;
 struct PlacedChunk {
     high: u64,
     low: u64,
+    site: u32,
     page: u32,
     ordinal: u32,
     begin: u32,
@@ -43,7 +50,7 @@ struct PlacedChunk {
 
 impl Row for PlacedChunk {
     type Key = u128;
-    type Rest = u64;
+    type Rest = (u32, u64);
 
     #[inline(always)]
     fn key(&self) -> u128 {
@@ -51,9 +58,17 @@ impl Row for PlacedChunk {
     }
 
     #[inline(always)]
-    fn rest(&self) -> u64 {
-        u64::from(self.page) << 32 | u64::from(self.ordinal)
+    fn rest(&self) -> (u32, u64) {
+        let place = u64::from(self.page) << 32 | u64::from(self.ordinal);
+        (self.site, place)
     }
+}
+
+/// A number for the site of a page. Two sites may have the same: they count as one.
+pub(super) fn site_number(site: Option<&str>) -> u32 {
+    let hash = blake3::hash(site.unwrap_or_default().as_bytes());
+    let number = hash.as_bytes().first_chunk();
+    number.map_or(0, |&bytes| u32::from_le_bytes(bytes))
 }
 
 /// A chunk of a page that many pages have.
@@ -110,12 +125,10 @@ impl Frames {
             tail if reaches_end => tail as usize,
             _ => text.len(),
         };
-        // Tables of somebody else may have any offsets.
-        let is_within = begin <= end && text.get(begin..end).is_some();
-        match is_within {
-            true => begin..end,
-            false if begin > end => 0..0,
-            false => 0..text.len(),
+        // Tables of somebody else may have any offsets. And what is all frame has none.
+        match text.get(begin..end) {
+            Some(content) if !content.trim().is_empty() => begin..end,
+            _ => 0..text.len(),
         }
     }
 }
@@ -129,6 +142,7 @@ pub(super) fn register(
     let pages = Arc::clone(source);
     registry.map(stage::CHUNKS, move |context| {
         let copies = context.state::<Bitmap>(state::COPIES)?;
+        let sites = context.state::<Numbers>(state::SITES)?;
         let mut rows = context.shuffle::<PlacedChunk>(shuffle::BY_CHUNK)?;
         let task: ChunkTask = context.task()?;
         pages.for_each_placed_chunk::<StageError>(&task, |page, chunk| {
@@ -139,6 +153,7 @@ pub(super) fn register(
             Ok(rows.push(PlacedChunk {
                 high: (hash >> 64) as u64,
                 low: hash as u64,
+                site: sites.get(page),
                 page,
                 ordinal: chunk.ordinal,
                 begin: chunk.begin,
@@ -151,10 +166,17 @@ pub(super) fn register(
         let mut common = context.shuffle::<CommonChunk>(shuffle::COMMON_BY_PAGE)?;
         // The chunks of one hash until it is known that it is on enough pages.
         let mut waiting: Vec<CommonChunk> = Vec::new();
+        // Those of a site until it is known that they are on enough of its pages.
+        let mut of_site: Vec<CommonChunk> = Vec::new();
         while let Some(group) = groups.next_group()? {
             waiting.clear();
             let (mut pages, mut repeats, mut last) = (0usize, 0, None);
+            let (mut site, mut site_pages) = (None, 0usize);
             for row in group {
+                if site != Some(row.site) {
+                    (site, site_pages) = (Some(row.site), 0);
+                    of_site.clear();
+                }
                 let row = CommonChunk {
                     page: row.page,
                     ordinal: row.ordinal,
@@ -163,12 +185,16 @@ pub(super) fn register(
                 };
                 let is_new = last != Some(row.page);
                 pages += usize::from(is_new);
+                site_pages += usize::from(is_new);
                 repeats = if is_new { 1 } else { repeats + 1 };
                 last = Some(row.page);
                 if repeats > MOST_REPEATS {
                     continue;
                 }
-                waiting.push(row);
+                of_site.push(row);
+                if site_pages >= PAGES_OF_SITE {
+                    waiting.append(&mut of_site);
+                }
                 if pages > most {
                     common.extend(waiting.drain(..))?;
                 }
@@ -221,6 +247,7 @@ pub(super) fn with_frames(flow: Flow, source: &CorpusPages, page_bits: u32) -> R
         .stage(
             Stage::map(stage::CHUNKS, tasks.map(|task| json!(task)).collect())
                 .reads(state::COPIES)
+                .reads(state::SITES)
                 .writes(shuffle::BY_CHUNK),
         )
         .stage(Stage::reduce(stage::COMMON, shuffle::BY_CHUNK).writes(shuffle::COMMON_BY_PAGE))

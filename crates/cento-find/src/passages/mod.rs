@@ -39,6 +39,7 @@ use serde_json::json;
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names;
+use crate::numbers::Numbers;
 use crate::overlap::page_order::PageOrder;
 use crate::run::{Findings, Workplace};
 use alignment::AlignmentPlan;
@@ -51,9 +52,9 @@ use pairs::Chosen;
 pub use pairs::ListedPair;
 pub use params::{FoldChoice, PairChoice, PassagesParams};
 use passage_rows::SharedPlace;
-pub use passage_tables::{PASSAGES_TABLE, PassageRow, links_to};
+pub use passage_tables::{FREQUENT_TABLE, PASSAGES_TABLE, PassageRow, links_to};
 use prepared::{GROWTH, PreparedPages};
-pub use strip::strip;
+pub use strip::{CutReason, Cuts};
 
 /// The name of the analysis, and of its findings.
 pub const ANALYSIS: &str = "passages";
@@ -65,10 +66,17 @@ pub struct PassagesSummary {
     pub pages: u64,
     /// Pages with the same text as an earlier page; they count as one page.
     pub copies: u64,
-    /// Fingerprints on too many pages, which were ignored when pairs were chosen.
+    /// Fingerprints on too many pages to compare all of their pairs.
     pub common: u64,
+    /// Pages with a frame, which is not compared.
+    #[serde(default)]
+    pub framed: u64,
     /// Pairs that were aligned.
     pub candidates: u64,
+    /// Pairs that were aligned because they share a run of fingerprints that are on too many pages,
+    /// and no others.
+    #[serde(default)]
+    pub frequent_candidates: u64,
     /// Pairs that share a passage.
     pub pairs: u64,
     /// Listed pairs with a page that the corpus does not have.
@@ -78,6 +86,9 @@ pub struct PassagesSummary {
     pub repeated: u64,
     /// Passages.
     pub passages: u64,
+    /// Passages of [`FREQUENT_TABLE`].
+    #[serde(default)]
+    pub frequent: u64,
     /// Passages word for word, with small edits at most.
     pub verbatim: u64,
     /// Edited passages.
@@ -143,11 +154,14 @@ pub fn run(
                 pages: u64::from(source.kept()),
                 copies: report.counted(counter::COPIES),
                 common: report.counted(counter::COMMON),
+                framed: report.counted(counter::FRAMED),
                 candidates: report.counted(counter::CANDIDATES),
+                frequent_candidates: report.counted(counter::FREQUENT),
                 pairs: report.counted(counter::PAIRS),
                 unknown: report.counted(counter::UNKNOWN),
                 repeated: report.counted(counter::REPEATED),
                 passages: report.rows(PASSAGES_TABLE.as_str()),
+                frequent: report.rows(FREQUENT_TABLE.as_str()),
                 verbatim: kinds[0],
                 edited: kinds[1],
                 scattered: kinds[2],
@@ -185,12 +199,18 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
     let flow = names::with_named(Flow::new(ANALYSIS), source)
         .state(state::PREPARED, PreparedPages::KIND, prepared)
         .state(state::COPIES, "bitmap", bitmap)
+        .state(
+            state::SITES,
+            Numbers::KIND,
+            json!({ "pages": source.all() }),
+        )
         .shuffle(shuffle::BY_TEXT)
         .shuffle_of_numbers(shuffle::BY_PAIR, SharedPlace::key_bits(pages))
         .shuffle_of_numbers(shuffle::BY_B, pages)
         .shuffle_of_numbers(shuffle::BY_A, pages)
         .shuffle_of_numbers(shuffle::RANKED, 32)
-        .table(PASSAGES_TABLE);
+        .table(PASSAGES_TABLE)
+        .table(FREQUENT_TABLE);
     let flow = flow
         .stage(
             Stage::map(stage::TEXTS, source.page_tasks())
@@ -198,6 +218,7 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
                 .reserves(state::PREPARED)
                 .reserves(names::NAMED)
                 .reserves(state::COPIES)
+                .writes(state::SITES)
                 .writes(shuffle::BY_TEXT),
         )
         .stage(Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT).writes(state::COPIES));
@@ -211,6 +232,9 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
             .stage(
                 Stage::map(stage::FINGERPRINTS, source.text_tasks())
                     .reads(state::COPIES)
+                    .reads(state::HEADS)
+                    .reads(state::TAILS)
+                    .reads(state::TAIL_ENDS)
                     .writes(shuffle::BY_FINGERPRINT),
             )
             .stage(Stage::reduce(stage::PAIR, shuffle::BY_FINGERPRINT).writes(shuffle::BY_PAIR)),
@@ -234,5 +258,9 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
         )
         .stage(Stage::reduce(stage::NAME_B, shuffle::BY_B).writes(shuffle::BY_A))
         .stage(Stage::reduce(stage::NAME_A, shuffle::BY_A).writes(shuffle::RANKED))
-        .stage(Stage::reduce(stage::WRITE, shuffle::RANKED).writes(PASSAGES_TABLE.as_str())))
+        .stage(
+            Stage::reduce(stage::WRITE, shuffle::RANKED)
+                .writes(PASSAGES_TABLE.as_str())
+                .writes(FREQUENT_TABLE.as_str()),
+        ))
 }

@@ -6,9 +6,17 @@
 //!                        or  a list ─ list ─▶ by pair
 //! ```
 //!
-//! A fingerprint on p pages makes p²/2 pairs, so those on more than [`PassagesParams::max_pages`]
-//! pages are ignored and counted. They are boilerplate, and a passage has other fingerprints. If
-//! the pairs of one page are wanted, p pages make p pairs, and nothing is ignored.
+//! A fingerprint on p pages makes p²/2 pairs. If it is on more than [`PassagesParams::max_pages`]
+//! pages, only the earliest of them is compared with the others, so that a text is found on all of
+//! its pages in p pairs, with its first appearance:
+//!
+//! ```text
+//!   page 1 ─┬─ page 2      Such pairs are marked, and aligned only if they share a run of these
+//!           ├─ page 3      fingerprints: text, and no phrase (alignment.rs). Frames do not count.
+//!           ╰─ page 4 …
+//! ```
+//!
+//! If the pairs of one page are wanted, p pages make p pairs, and all are compared.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,10 +25,12 @@ use cento_fingerprint::Scheme;
 use cento_flow::{Bitmap, Registry, StageError};
 
 use super::flow_names::{counter, shuffle, stage, state};
+use super::frames::{Frames, site_number};
 use super::params::PassagesParams;
-use super::passage_rows::{FingerprintPage, SharedPlace};
+use super::passage_rows::{FingerprintPage, OUTSIDE, SharedPlace};
 use crate::corpus_pages::{CorpusPages, TextTask};
 use crate::error::{Error, Result};
+use crate::numbers::Numbers;
 use crate::overlap::overlap_rows::HashPage;
 use crate::overlap::page_order::PageOrder;
 
@@ -175,10 +185,12 @@ pub(super) fn register(
     let (pages, ranks, wanted) = (Arc::clone(source), Arc::clone(order), Arc::clone(chosen));
     registry.map(stage::TEXTS, move |context| {
         let mut rows = context.shuffle::<HashPage>(shuffle::BY_TEXT)?;
+        let sites = context.state::<Numbers>(state::SITES)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
             let is_other = |hash: &&[u8]| !matches!(&*wanted, Chosen::Of(of) if of.text == **hash);
             let hash = facts.text_hash.filter(|_| facts.reject.is_none());
             let hash = hash.filter(is_other);
+            sites.set(facts.number, site_number(facts.domain.or(facts.host)));
             match hash.and_then(|hash| hash.try_into().ok()) {
                 Some(hash) => Ok(rows.push(HashPage::new(hash, ranks.rank(facts.number)))?),
                 None => Ok(()),
@@ -212,7 +224,9 @@ pub(super) fn register(
         Ok(())
     });
     let (pages, settings, chosen_pages) = (Arc::clone(source), params.clone(), Arc::clone(chosen));
+    let ranks = Arc::clone(order);
     registry.map(stage::FINGERPRINTS, move |context| {
+        let frames = Frames::of(context)?;
         let copies = context.state::<Bitmap>(state::COPIES)?;
         let mut rows = context.shuffle::<FingerprintPage>(shuffle::BY_FINGERPRINT)?;
         let scheme = Scheme::Winnow {
@@ -244,17 +258,24 @@ pub(super) fn register(
             });
             fingerprints.sort_unstable();
             fingerprints.dedup_by_key(|fingerprint| fingerprint.0);
+            let content = frames.content(page, text);
+            context.count(counter::FRAMED, u64::from(content.len() < text.len()));
+            let rank = ranks.rank(page);
             let page_rows = fingerprints.iter();
             Ok(
                 rows.extend(page_rows.map(|&(fingerprint, place)| FingerprintPage {
                     fingerprint,
-                    page,
-                    place,
+                    rank,
+                    place: match content.contains(&(place as usize)) {
+                        true => place,
+                        false => OUTSIDE,
+                    },
                 }))?,
             )
         })
     });
     let (pages, settings) = (Arc::clone(chosen), params.clone());
+    let ranks = Arc::clone(order);
     registry.reduce::<FingerprintPage, _>(stage::PAIR, move |context, groups| {
         let mut pairs = context.shuffle::<SharedPlace>(shuffle::BY_PAIR)?;
         let mut common = 0;
@@ -271,20 +292,34 @@ pub(super) fn register(
         while let Some(group) = groups.next_group()? {
             members.clear();
             let mut is_common = false;
+            // The earliest page that has it outside of its frame.
+            let mut earliest: Option<(u32, u32)> = None;
             for row in group {
-                is_common |= members.len() == limit;
+                let member = (ranks.page(row.rank), row.place);
+                if members.len() < limit {
+                    members.push(member);
+                    continue;
+                }
                 if !is_common {
-                    members.push((row.page, row.place));
+                    (is_common, common) = (true, common + 1);
+                    let mut others = members.iter().filter(|member| member.1 != OUTSIDE);
+                    earliest = others.next().copied();
+                    if let Some(first) = earliest {
+                        pairs.extend(others.map(|&other| SharedPlace::frequent(first, other)))?;
+                    }
+                }
+                match earliest {
+                    _ if member.1 == OUTSIDE => {}
+                    Some(first) => pairs.push(SharedPlace::frequent(first, member))?,
+                    None => earliest = Some(member),
                 }
             }
             if is_common {
-                common += 1;
                 continue;
             }
             match of {
                 Some(of) => {
-                    if let Ok(at) = members.binary_search_by_key(&of, |member| member.0) {
-                        let of = members[at];
+                    if let Some(&of) = members.iter().find(|member| member.0 == of) {
                         let others = members.iter().filter(|&&other| other != of);
                         pairs.extend(others.map(|&other| SharedPlace::new(of, other)))?;
                     }

@@ -3,13 +3,14 @@
 use bytemuck::{Pod, Zeroable};
 use cento_flow::Row;
 
-/// A fingerprint of a page, given by its number.
+/// A fingerprint of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct FingerprintPage {
     pub(super) fingerprint: u64,
-    pub(super) page: u32,
-    /// The byte where it begins first.
+    /// The rank of the page: the earliest page comes first.
+    pub(super) rank: u32,
+    /// The byte where it begins first, or [`OUTSIDE`].
     pub(super) place: u32,
 }
 
@@ -27,9 +28,14 @@ impl Row for FingerprintPage {
 
     #[inline(always)]
     fn rest(&self) -> u32 {
-        self.page
+        self.rank
     }
 }
+
+/// The place of a fingerprint in the frame of a page, which is not compared, or beyond 2 GiB.
+pub(super) const OUTSIDE: u32 = u32::MAX >> 1;
+/// The bit of a place that says that the fingerprint is on many pages.
+const FREQUENT: u32 = 1 << 31;
 
 /// A fingerprint that a pair of pages shares.
 ///
@@ -49,9 +55,9 @@ pub(super) struct SharedPlace {
     /// The bits of both numbers in turn; that of the higher number comes first.
     pair: u64,
     /// The byte where the fingerprint begins in the page with the higher number.
-    pub(super) higher: u32,
-    /// The same in the other.
-    pub(super) lower: u32,
+    higher: u32,
+    /// The same in the other, and [`FREQUENT`].
+    lower: u32,
 }
 
 impl SharedPlace {
@@ -65,9 +71,26 @@ impl SharedPlace {
         let (higher, lower) = (one.max(other), one.min(other));
         SharedPlace {
             pair: spread(higher.0) << 1 | spread(lower.0),
-            higher: higher.1,
-            lower: lower.1,
+            higher: higher.1.min(OUTSIDE),
+            lower: lower.1.min(OUTSIDE),
         }
+    }
+
+    /// The same if the fingerprint is on too many pages to compare all of their pairs.
+    pub(super) fn frequent(one: (u32, u32), other: (u32, u32)) -> SharedPlace {
+        let mut place = SharedPlace::new(one, other);
+        place.lower |= FREQUENT;
+        place
+    }
+
+    /// Where the fingerprint begins: in the page with the higher number, and in the other.
+    pub(super) fn places(&self) -> (u32, u32) {
+        (self.higher, self.lower & OUTSIDE)
+    }
+
+    /// Whether the fingerprint is on many pages.
+    pub(super) fn is_frequent(&self) -> bool {
+        self.lower & FREQUENT != 0
     }
 
     /// The higher and the lower page number of a key.
@@ -132,8 +155,11 @@ mod tests {
                 assert_eq!(pages, (one.max(other), one.min(other)));
             }
         }
-        let place = SharedPlace::new((3, 70), (9, 80));
-        assert_eq!((place.higher, place.lower), (80, 70));
+        let place = SharedPlace::new((3, 70), (9, u32::MAX));
+        assert_eq!(place.places(), (OUTSIDE, 70));
+        assert!(!place.is_frequent());
+        let place = SharedPlace::frequent((3, 70), (9, 80));
+        assert_eq!((place.places(), place.is_frequent()), ((80, 70), true));
     }
 
     #[test]

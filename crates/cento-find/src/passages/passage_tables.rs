@@ -20,6 +20,10 @@ use crate::precedence::{Dates, Earlier, earlier};
 
 /// The table of passages: the longest first.
 pub const PASSAGES_TABLE: TableName<PassageRow> = TableName::new("passages");
+/// The table of passages of pairs that share only fingerprints that are on many pages: of each page
+/// with the earliest that has them. Clusters need them to be complete; as a list they are mostly
+/// boilerplate.
+pub const FREQUENT_TABLE: TableName<PassageRow> = TableName::new("frequent");
 
 /// The order of the records of a page in the shuffle by a: its name (0), its links, its passages.
 const LINKS: u64 = 1;
@@ -56,8 +60,15 @@ table_row! {
         pub b_end_char: u32,
         /// How many words it has in a.
         pub words: u32,
-        /// The share of identical words, from 0 to 1.
+        /// How many words it has in b.
+        pub b_words: u32,
+        /// Twice the number of words that both sides have, over the words of both sides: from 0 to
+        /// 1. A word counts as often as the side has it that has it less often.
         pub identical: f64,
+        /// The share of the words of a that b has, counted in the same way.
+        pub a_in_b: f64,
+        /// The share of the words of b that a has.
+        pub b_in_a: f64,
         /// How it was reused: verbatim, edited or scattered.
         pub kind: String,
         /// Which page is earlier by date: b, same, or unknown if their dates do not decide (see
@@ -144,7 +155,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
                 let is_known =
                     !links.hashes.is_empty() && (a.domain.is_none() || a.domain != b.domain);
                 let attributed = is_known.then(|| links.lead_to(&b));
-                let strength = (f64::from(found.words) * found.identical) as u64;
+                let strength = (f64::from(found.words[0]) * found.identical) as u64;
                 let order = u64::from(found.a) << 32 | u64::from(found.b);
                 let value = serde_json::to_vec(&(&found, &a, &b, attributed))?;
                 ranked.push_numbered(u64::from(u32::MAX) - strength, order, &value)?;
@@ -154,12 +165,16 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     });
     registry.reduce::<Fragment, _>(stage::WRITE, |context, groups| {
         let mut table = context.table(PASSAGES_TABLE)?;
+        let mut frequent = context.table(FREQUENT_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
                 let (found, a, b, attributed): (FoundPassage, PageName, PageName, Option<bool>) =
                     serde_json::from_slice(&record.value)?;
-                table.push(passage_row(found, a, b, attributed))?;
+                match found.is_frequent {
+                    true => frequent.push(passage_row(found, a, b, attributed))?,
+                    false => table.push(passage_row(found, a, b, attributed))?,
+                }
             }
         }
         Ok(())
@@ -193,8 +208,11 @@ fn passage_row(
         a_end_char,
         b_begin_char,
         b_end_char,
-        words: found.words,
+        words: found.words[0],
+        b_words: found.words[1],
         identical: found.identical,
+        a_in_b: found.shares[0],
+        b_in_a: found.shares[1],
         kind: found.kind,
         earlier: match earlier(a_dates, b_dates) {
             Earlier::Second => "b",

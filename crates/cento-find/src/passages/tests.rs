@@ -356,6 +356,7 @@ fn a_passage_does_not_go_on_in_the_frame_that_many_pages_have() {
     let folder = tempfile::tempdir().unwrap();
     let (head, foot) = (prose(1, 2), format!("{}\n\n{}", prose(2, 3), prose(3, 1)));
     let passage = prose(4, 6);
+    let url = |number: usize| format!("http://www.site.example/page{number}");
     let pages: Vec<TestPage> = (0..13)
         .map(|at| {
             let own = prose(100 + at as u64, 5);
@@ -366,12 +367,14 @@ fn a_passage_does_not_go_on_in_the_frame_that_many_pages_have() {
                 11 => format!("{head}\n\n{own}\n\n{foot}\n\nThe end of it."),
                 _ => format!("{head}\n\n{own}\n\n{foot}"),
             };
-            page(at, text, Some(1 + at as u32))
+            TestPage {
+                url: url(at),
+                ..page(at, text, Some(1 + at as u32))
+            }
         })
         .collect();
     let source = corpus(folder.path(), &pages);
     let workplace = workplace(folder.path(), 2, 256 << 20);
-    let url = |number: usize| format!("http://site{number}.example/page");
     let found = |pairs: PairChoice, max_pages| -> Vec<(String, String, String)> {
         let params = PassagesParams {
             pairs,
@@ -401,4 +404,75 @@ fn a_passage_does_not_go_on_in_the_frame_that_many_pages_have() {
     // On no more pages than that, the footer is text like any other.
     let whole = found(listed(), 20);
     assert!(whole[0].1.ends_with(prose(3, 1).trim()), "{whole:?}");
+}
+
+/// Pages of as many sites that have a passage, half of them at their end, and its first page, which
+/// has nothing else.
+fn reprints(passage: &str, count: usize) -> Vec<TestPage> {
+    let reprint = |at: usize| {
+        let own = |part: u64| prose(1000 + 10 * at as u64 + part, 5);
+        let text = match at % 2 {
+            0 => format!("{}\n\n{passage}\n\n{}", own(0), own(1)),
+            _ => format!("{}\n\n{passage}", own(0)),
+        };
+        page(at, text, Some(3 + (at * 7 % 25) as u32))
+    };
+    let mut pages: Vec<TestPage> = (1..=count).map(reprint).collect();
+    pages.insert(count / 2, page(0, passage.to_owned(), Some(2)));
+    pages
+}
+
+#[test]
+fn a_text_on_more_pages_than_the_limit_is_one_cluster_of_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &reprints(prose(7, 8).trim(), 30));
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let params = PassagesParams {
+        max_pages: 10,
+        ..PassagesParams::default()
+    };
+    let passages = run(&source, &params, &[], &workplace).unwrap();
+    let summary: PassagesSummary = passages.summary().unwrap();
+    assert!(summary.common > 0, "{summary:?}");
+    // All with the first page, and no other pairs.
+    assert_eq!((summary.passages, summary.frequent), (0, 30));
+    assert_eq!((summary.candidates, summary.frequent_candidates), (0, 30));
+    let joined = clusters(&source, &params, &passages, &workplace).unwrap();
+    let found: Vec<ClusterRow> = joined
+        .rows(CLUSTERS_TABLE)
+        .unwrap()
+        .collect::<Result<_>>()
+        .unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].pages, found[0].sites), (31, 31));
+    assert_eq!(found[0].first, "http://site0.example/page");
+    assert!(found[0].first_decided);
+    assert_eq!(found[0].last_dated_by.as_deref(), Some("published"));
+    // The page is compared with all others, whatever they have.
+    let of = PassagesParams {
+        pairs: PairChoice::Of("http://site0.example/page".into()),
+        ..params
+    };
+    assert_eq!(rows(&run(&source, &of, &[], &workplace).unwrap()).len(), 30);
+}
+
+#[test]
+fn a_phrase_on_many_pages_connects_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let phrase = "all rights are reserved by the owner of this page, and nobody may copy it";
+    let pages = (0..30).map(|at| {
+        let text = format!("{}{phrase} {}", prose(100 + at, 6), prose(500 + at, 6));
+        page(at as usize, text, Some(1))
+    });
+    let source = corpus(folder.path(), &pages.collect::<Vec<_>>());
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let params = PassagesParams {
+        max_pages: 10,
+        min_chars: 400,
+        ..PassagesParams::default()
+    };
+    let findings = run(&source, &params, &[], &workplace).unwrap();
+    let summary: PassagesSummary = findings.summary().unwrap();
+    assert!(summary.common > 0, "{summary:?}");
+    assert_eq!((summary.candidates, summary.frequent_candidates), (0, 0));
 }

@@ -6,7 +6,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::prescan::prescan;
-use super::sniff::utf16_without_mark;
+use super::sniff::{Utf32, utf16_without_mark, utf32_mark};
 use crate::{Reject, Rejected};
 
 /// The number of bytes used to guess the character set. More do not improve the guess.
@@ -25,6 +25,9 @@ pub(crate) struct Clues<'a> {
 
 /// Decodes `content`. UTF-8, the most common case, is not copied.
 pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejected> {
+    if let Some(text) = utf32(&content) {
+        return accept_as(text, "UTF-32");
+    }
     let (content, declared) = match Encoding::for_bom(&content) {
         Some((encoding, length)) if encoding == UTF_8 => {
             (without_front(content, length), Some(UTF_8))
@@ -59,7 +62,7 @@ pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejec
     let (text, malformed) = match encoding.decode_without_bom_handling(&content) {
         // ASCII only: the bytes are the text.
         (Cow::Borrowed(_), _) => {
-            return String::from_utf8(content).map_err(|_| undecodable(encoding, 0));
+            return String::from_utf8(content).map_err(|_| undecodable(encoding.name(), 0));
         }
         (Cow::Owned(text), malformed) => (text, malformed),
     };
@@ -149,6 +152,10 @@ fn is_mostly_broken(text: &str) -> bool {
 /// unreadable page rarely has half of its characters invalid. A readable page with a passage in
 /// another character set rarely has a tenth. A quarter is well between the two.
 fn accept(text: String, encoding: &'static Encoding) -> Result<String, Rejected> {
+    accept_as(text, encoding.name())
+}
+
+fn accept_as(text: String, encoding: &str) -> Result<String, Rejected> {
     let broken = broken(&text);
     if broken > 0 && broken * 4 > text.chars().count() {
         return Err(undecodable(encoding, broken));
@@ -156,14 +163,27 @@ fn accept(text: String, encoding: &'static Encoding) -> Result<String, Rejected>
     Ok(text)
 }
 
-fn undecodable(encoding: &'static Encoding, broken: usize) -> Rejected {
+fn undecodable(encoding: &str, broken: usize) -> Rejected {
     Rejected {
         reason: Reject::Undecodable,
-        detail: format!(
-            "decoded as {}, {broken} characters are invalid",
-            encoding.name()
-        ),
+        detail: format!("decoded as {encoding}, {broken} characters are invalid"),
     }
+}
+
+/// Decodes UTF-32 with a byte order mark, which browsers do not know: the mark of its little-endian
+/// form begins with that of UTF-16.
+fn utf32(content: &[u8]) -> Option<String> {
+    let read: fn([u8; 4]) -> u32 = match utf32_mark(content)? {
+        Utf32::Little => u32::from_le_bytes,
+        Utf32::Big => u32::from_be_bytes,
+    };
+    let (letters, rest) = content.get(4..)?.as_chunks::<4>();
+    let letter = |&bytes| char::from_u32(read(bytes)).unwrap_or(char::REPLACEMENT_CHARACTER);
+    let mut text: String = letters.iter().map(letter).collect();
+    if !rest.is_empty() {
+        text.push(char::REPLACEMENT_CHARACTER);
+    }
+    Some(text)
 }
 
 fn without_front(mut content: Vec<u8>, length: usize) -> Vec<u8> {

@@ -94,6 +94,9 @@ pub(crate) fn looks(content: &[u8]) -> ContentLooks {
     {
         return ContentLooks::Text;
     }
+    if utf32_mark(content).is_some() {
+        return ContentLooks::Text;
+    }
     let front = &content[..content.len().min(SNIFFED_BYTES)];
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
     if let Some(kind) = magic(front) {
@@ -145,6 +148,21 @@ fn is_binary(front: &[u8]) -> bool {
     // By the standard, one is enough. Real pages sometimes contain a stray one; in programs and
     // images they are a tenth.
     controls * 50 > front.len()
+}
+
+/// The order of the bytes of UTF-32.
+pub(crate) enum Utf32 {
+    Little,
+    Big,
+}
+
+/// Detects the byte order mark of UTF-32.
+pub(crate) fn utf32_mark(front: &[u8]) -> Option<Utf32> {
+    match front.first_chunk()? {
+        [0xff, 0xfe, 0, 0] => Some(Utf32::Little),
+        [0, 0, 0xfe, 0xff] => Some(Utf32::Big),
+        _ => None,
+    }
 }
 
 /// Detects UTF-16 without a byte order mark: in Latin text, every other byte is zero.

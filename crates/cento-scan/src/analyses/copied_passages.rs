@@ -8,7 +8,7 @@ use cento_find::detect::{
 };
 use cento_find::precedence::{DatedBy, Dates, date_relation, needs_times, stated_date, stated_day};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
-use cento_report::format::{counted, number, percent, plural};
+use cento_report::format::{counted, number, plural, shared_words};
 use cento_report::{
     ComparedSide, Comparison, Drawing, Finding, FindingEvidence, Headline, ReportCell, ReportTable,
     Section,
@@ -364,16 +364,24 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
     format!("{order}{link}")
 }
 
+/// Says how many words a passage has on both sides, and how many of them both have.
+pub(crate) fn words_of_sides(row: &CopiedPassageRow, names: [&str; 2]) -> String {
+    shared_words(
+        [row.words, row.original_words].map(|words| words.unwrap_or(0).into()),
+        [row.page_in_original, row.original_in_page].map(|share| share.unwrap_or(0.0)),
+        names,
+    )
+}
+
 /// Shows a passage side by side, the page first; none if the row has no passage.
 pub(crate) fn comparison(row: &CopiedPassageRow, longest: usize) -> Option<Comparison> {
     let (text, original) = (row.text.as_deref()?, row.original_text.as_deref()?);
     let [only_page, only_original] = differing_words(text, original, Fold::None);
     Some(Comparison {
         about: format!(
-            "{}, {}, {} of words in common. {}",
+            "{}, {}. {}",
             row.kind.as_deref().unwrap_or_default(),
-            counted(row.words.unwrap_or(0).into(), "word", "words"),
-            percent(row.identical.unwrap_or(0.0)),
+            words_of_sides(row, ["the page", "the original"]),
             relation(row)
         ),
         sides: [

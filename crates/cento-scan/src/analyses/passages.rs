@@ -9,15 +9,13 @@ use std::sync::Arc;
 use cento_align::differing_words;
 use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::passages::{
-    ANALYSIS, APPEARANCES_TABLE, AppearanceRow, CLUSTER_ANALYSIS, CLUSTERS_TABLE, ClusterRow,
-    ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice, PassageRow, PassagesParams,
-    PassagesSummary, clusters, run,
+    ANALYSIS, APPEARANCES_TABLE, CLUSTER_ANALYSIS, CLUSTERS_TABLE, ClusterRow, ClustersSummary,
+    FoldChoice, PASSAGES_TABLE, PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters,
+    run,
 };
-use cento_find::precedence::{
-    DatedBy, Dates, Earlier, date_relation, earlier, shown_day, stated_days,
-};
+use cento_find::precedence::{date_relation, shown_day, stated_days};
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
-use cento_report::format::{counted, number, percent, plural, shortened, size};
+use cento_report::format::{counted, number, plural, shared_words, shortened, size};
 use cento_report::{
     ComparedPiece, ComparedSide, Comparison, Drawing, Finding, FindingEvidence, Headline,
     ReportCell, ReportTable, Section, Suggestion,
@@ -131,22 +129,27 @@ impl Analysis for Passages {
             ..Section::default()
         };
         let Some(row) = strongest.first() else {
-            // Text on too many pages is not compared, so that there may be passages of it.
-            if summary.common == 0 {
+            // There may be passages of text on many pages, and in what was not compared.
+            if summary.common == 0 && summary.framed == 0 {
                 section.absent = Some(format!(
-                    "no passages of at least {} characters that two {} share",
+                    "no passages of at least {} characters were found on two {}",
                     number(params.min_chars.into()),
                     different_pages(&summary),
                 ));
+                return Ok(section);
             }
+            add_travelling(
+                &mut section,
+                input,
+                &self.command(input.corpus, &input.findings.record.parameters),
+            )?;
             return Ok(section);
         };
         let shared = SharingPages::read(input.findings)?;
         section.findings.push(Finding {
             sentence: format!(
                 "{}{} of {}{} {} passages of at least {} characters with another page; the \
-                 strongest, on {} and {}, has {}, and both sides have {} of their words in common. \
-                 {}",
+                 strongest, on {} and {}, has {}. {}",
                 if shared.pages >= MAX_COUNTED {
                     "At least "
                 } else {
@@ -166,8 +169,7 @@ impl Analysis for Passages {
                 number(params.min_chars.into()),
                 input.short(&row.a),
                 input.short(&row.b),
-                counted(row.words.into(), "word", "words"),
-                percent(row.identical),
+                words_of_sides(row, ["the first", "the second"]),
                 direction(row)
             ),
             pages: shared.pages as u64,
@@ -186,12 +188,7 @@ impl Analysis for Passages {
                 .comparisons
                 .push(comparison(input.source, row, params.fold)?);
         }
-        if let Some(joined) = clusters_of(input.findings)? {
-            let (sentences, mut table) = travelling(&joined, input.top)?;
-            section.sentences.extend(sentences);
-            table.command = format!("{command} --clusters --out clusters.csv");
-            section.tables.push(table);
-        }
+        add_travelling(&mut section, input, &command)?;
         section.suggestions.push(Suggestion {
             command: format!("{command} --out passages.csv"),
             purpose: "list all passages with their offsets".to_owned(),
@@ -265,13 +262,25 @@ fn clusters_of(findings: &Findings) -> Result<Option<Findings>> {
     Ok(None)
 }
 
+/// Adds the passages that are on many pages, if they were joined.
+fn add_travelling(section: &mut Section, input: &SectionInput<'_>, command: &str) -> Result<()> {
+    if let Some(joined) = clusters_of(input.findings)? {
+        let (sentences, mut table) = travelling(&joined, input.top)?;
+        section.sentences.extend(sentences);
+        table.command = format!("{command} --clusters --out clusters.csv");
+        if !table.rows.is_empty() {
+            section.tables.push(table);
+        }
+    }
+    Ok(())
+}
+
 /// Describes the passages that are on many pages: sentences and a table.
 fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable)> {
     let summary: ClustersSummary = joined.summary()?;
     let rows = first(joined.rows(CLUSTERS_TABLE)?, top)?;
-    let firsts = first_pages(joined, rows.len())?;
     let sentence = match summary.clusters {
-        0 => "No passage is on three or more pages.".to_owned(),
+        0 => "No passage was found on three or more pages.".to_owned(),
         some => format!(
             "{} {} three or more pages. A group joins passages that overlap on a page, also \
              through other pages: not every page has all of its words.",
@@ -285,14 +294,11 @@ fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable
             ReportCell::Count(row.pages.into()),
             ReportCell::Count(row.sites.into()),
             ReportCell::Count(row.words.into()),
-            match firsts.get(&row.cluster) {
-                Some(page) => ReportCell::Address(page.clone()),
-                None => ReportCell::Text("unknown".to_owned()),
+            match row.first_decided {
+                true => ReportCell::Address(row.first.clone()),
+                false => ReportCell::Text("unknown".to_owned()),
             },
-            ReportCell::Text(match (&row.first_date, &row.first_dated_by) {
-                (Some(date), Some(by)) => format!("{by} {}", shown_day(date, by)),
-                _ => "no date".to_owned(),
-            }),
+            dated(&row.first_date, &row.first_dated_by),
         ]
     };
     Ok((
@@ -304,7 +310,7 @@ fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable
                 "pages",
                 "sites",
                 "words",
-                "earliest page, where dates decide",
+                "published or fetched first, where dates decide",
                 "earliest date",
             ]),
             more: summary.clusters.saturating_sub(rows.len() as u64),
@@ -314,55 +320,8 @@ fn travelling(joined: &Findings, top: usize) -> Result<(Vec<String>, ReportTable
     ))
 }
 
-/// Returns, for the first clusters, the page that is earlier than all others of the cluster. It is
-/// missing where dates do not decide.
-pub fn first_pages(joined: &Findings, clusters: usize) -> Result<BTreeMap<u32, String>> {
-    let mut firsts: BTreeMap<u32, FirstAppearance> = BTreeMap::new();
-    for row in joined.rows(APPEARANCES_TABLE)? {
-        let row = row?;
-        if row.cluster as usize > clusters {
-            break;
-        }
-        firsts.entry(row.cluster).or_default().add(&row);
-    }
-    let decided = |(cluster, first): (u32, FirstAppearance)| {
-        let page = first.decided()?.to_owned();
-        Some((cluster, page))
-    };
-    Ok(firsts.into_iter().filter_map(decided).collect())
-}
-
 /// Characters of a passage in a table.
 const SHOWN: usize = 120;
-
-/// Whether the dates of the pages of a passage decide where it appeared first.
-#[derive(Default)]
-struct FirstAppearance {
-    first: Option<(String, Dates)>,
-    is_undecided: bool,
-}
-
-impl FirstAppearance {
-    /// Adds an appearance. They come in the order of their dates.
-    fn add(&mut self, row: &AppearanceRow) {
-        let millis = row.date.as_deref().and_then(cento_text::date::parse);
-        let is_published = row.dated_by.as_deref() == Some(DatedBy::Published.name());
-        let dates = Dates {
-            published: millis.filter(|_| is_published),
-            fetched: millis.filter(|_| !is_published),
-        };
-        match &self.first {
-            None => self.first = Some((row.page.clone(), dates)),
-            Some((_, first)) => self.is_undecided |= earlier(*first, dates) != Earlier::First,
-        }
-    }
-
-    /// Returns the page that is earlier than all others.
-    fn decided(&self) -> Option<&str> {
-        let (page, _) = self.first.as_ref()?;
-        (!self.is_undecided).then_some(page)
-    }
-}
 
 /// Names the pages that are compared: of those with identical text, only one is.
 fn different_pages(summary: &PassagesSummary) -> &'static str {
@@ -381,15 +340,12 @@ fn sentences(
     let mut sentences = Vec::new();
     match strongest.first() {
         None => sentences.push(format!(
-            "No two {} share a passage of at least {} characters{}.",
-            different_pages(summary),
+            "No passage of at least {} characters was found on two {}{}.",
             number(params.min_chars.into()),
-            match summary.common {
-                0 => String::new(),
-                _ => format!(
-                    ", apart from text on more than {} pages, which was not compared",
-                    number(params.max_pages.into())
-                ),
+            different_pages(summary),
+            match summary.frequent {
+                0 => "",
+                _ => " that share more than what many pages have",
             }
         )),
         Some(row) => {
@@ -403,11 +359,10 @@ fn sentences(
                 number(summary.scattered),
             ));
             sentences.push(format!(
-                "The strongest has {}, and both sides have {} of their words in common: on {} and on {}. {}",
-                counted(row.words.into(), "word", "words"),
-                percent(row.identical),
+                "The strongest is on {} and on {} and has {}. {}",
                 input.short(&row.a),
                 input.short(&row.b),
+                words_of_sides(row, ["the first", "the second"]),
                 direction(row)
             ));
         }
@@ -424,11 +379,26 @@ fn sentences(
     }
     if summary.common > 0 {
         sentences.push(format!(
-            "{} on more than {} pages {} ignored when pairs were chosen; passages that consist of \
-             such text alone are missing, except verbatim ones on pages that share other text too.",
-            counted(summary.common, "fingerprint", "fingerprints"),
+            "{} on more than {} pages; of pages that share nothing else, each was compared with the \
+             earliest that has them. What these pairs share ({}) counts in the groups of passages \
+             alone.",
+            match summary.common {
+                1 => "1 fingerprint is".to_owned(),
+                many => format!("{} fingerprints are", number(many)),
+            },
             number(params.max_pages.into()),
-            plural(summary.common, "was", "were")
+            counted(summary.frequent, "passage", "passages")
+        ));
+    }
+    if summary.framed > 0 {
+        sentences.push(format!(
+            "{} with paragraphs that more than {} pages have, five or more of them of the same site; \
+             these were not compared.",
+            match summary.framed {
+                1 => "1 page begins or ends".to_owned(),
+                many => format!("{} pages begin or end", number(many)),
+            },
+            number(params.max_pages.into())
         ));
     }
     if !matches!(params.pairs, PairChoice::Listed(_)) {
@@ -439,6 +409,15 @@ fn sentences(
         );
     }
     sentences
+}
+
+/// Says how many words a passage has on both sides, and how many of them both have.
+fn words_of_sides(row: &PassageRow, names: [&str; 2]) -> String {
+    shared_words(
+        [row.words.into(), row.b_words.into()],
+        [row.a_in_b, row.b_in_a],
+        names,
+    )
 }
 
 /// Says which page is earlier, and by which dates.
@@ -492,8 +471,9 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
         columns: columns([
             "A",
             "B",
-            "words",
-            "identical",
+            "words of A",
+            "of these in B",
+            "of the words of B in A",
             "kind",
             "earlier",
             "date of A",
@@ -508,7 +488,8 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
                     ReportCell::Address(row.a.clone()),
                     ReportCell::Address(row.b.clone()),
                     ReportCell::Count(row.words.into()),
-                    ReportCell::Share(row.identical),
+                    ReportCell::Share(row.a_in_b),
+                    ReportCell::Share(row.b_in_a),
                     ReportCell::Text(row.kind.clone()),
                     ReportCell::Text(match row.earlier.as_str() {
                         "b" => "B".to_owned(),
@@ -548,10 +529,9 @@ fn comparison(source: &CorpusPages, row: &PassageRow, fold: FoldChoice) -> Resul
     };
     Ok(Comparison {
         about: format!(
-            "{}, {}, {} of words in common. {}",
+            "{}, {}. {}",
             row.kind,
-            counted(row.words.into(), "word", "words"),
-            percent(row.identical),
+            words_of_sides(row, ["the first", "the second"]),
             direction(row)
         ),
         sides: [side(&row.a, &a, &only_a), side(&row.b, &b, &only_b)],

@@ -1,7 +1,7 @@
 //! The pair view: the passages that two pages share, side by side, with the differing words marked.
 
 use cento_align::{AlignSettings, Aligner, Fold, Passage, differing_words};
-use cento_report::format::{counted, number, percent};
+use cento_report::format::{counted, number, shared_words};
 use cento_report::{ComparedSide, Comparison, escape};
 use cento_scan::analyses::passages::compared_pieces;
 use serde_json::{Value, json};
@@ -52,10 +52,13 @@ pub(crate) fn compare_texts(texts: [&str; 2], addresses: [&str; 2]) -> ComparedT
         };
         Comparison {
             about: format!(
-                "{}, {}, {} of words in common; characters {} to {} of the first text, {} to {} of the second.",
+                "{}, {}; characters {} to {} of the first text, {} to {} of the second.",
                 passage.kind.as_str(),
-                counted(passage.words as u64, "word", "words"),
-                percent(passage.identical),
+                shared_words(
+                    [passage.words, passage.b_words].map(|words| words as u64),
+                    [passage.a_in_b, passage.b_in_a],
+                    ["the first", "the second"],
+                ),
                 number(passage.a_chars.start as u64),
                 number(passage.a_chars.end as u64),
                 number(passage.b_chars.start as u64),
