@@ -139,7 +139,8 @@ impl Batches<'_> {
     ) -> Result<(), StageError> {
         let mut batch: Vec<Pair> = Vec::new();
         let mut places: Vec<(u32, u32)> = Vec::new();
-        let (mut rare, mut frequent): (Vec<(u32, u32)>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+        let mut rare: Vec<(u32, u32)> = Vec::new();
+        let mut frequent: Vec<(u32, u32)> = Vec::new();
         while let Some(group) = groups.next_group()? {
             if batch.len() >= BATCH || places.len() >= PLACES {
                 self.align(context, &batch, &places)?;
