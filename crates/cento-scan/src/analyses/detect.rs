@@ -544,7 +544,7 @@ mod tests {
 
     #[test]
     fn sentences_are_grammatical_for_none_one_and_many() {
-        let none = sentences(&summary(0, 1, 0), &Sites::default(), Some(0.334));
+        let none = sentences(&summary(0, 1, 0), None, &Sites::default(), Some(0.334));
         assert_eq!(
             none,
             [
@@ -553,20 +553,20 @@ mod tests {
                 "No neighbourhood stands out by its share of repeated chunks (1 compared).",
             ]
         );
-        let above = sentences(&summary(0, 1, 0), &Sites::default(), Some(1.144));
+        let above = sentences(&summary(0, 1, 0), None, &Sites::default(), Some(1.144));
         assert_eq!(
             above.get(1).map(String::as_str),
             Some(
                 "No page stands out: the threshold of its share of repeated chunks is at least 100 %."
             )
         );
-        let many = sentences(&summary(449, 12, 3), &Sites::default(), Some(0.334));
+        let many = sentences(&summary(449, 12, 3), None, &Sites::default(), Some(0.334));
         assert_eq!(
             many.get(1).map(String::as_str),
             Some("On 449 pages, more than 33.4 % of the chunks are repeated.")
         );
         assert!(many[2].starts_with("3 of 12 neighbourhoods stand out by their share"));
-        let one = sentences(&summary(1, 1, 1), &Sites::default(), Some(0.334));
+        let one = sentences(&summary(1, 1, 1), None, &Sites::default(), Some(0.334));
         assert!(one[1].starts_with("On 1 page, more than"));
         assert!(one[2].starts_with("1 of 1 neighbourhood stands out by its share"));
     }
