@@ -1,5 +1,6 @@
 //! A small corpus has few partitions, a large one many, and a cluster chooses: no table depends on
 //! their number.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
