@@ -1,5 +1,6 @@
 //! A small corpus has few partitions, a large one many, and a cluster chooses: no table depends on
 //! their number.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
@@ -48,7 +49,7 @@ fn pages() -> Vec<Page> {
     let page = |number: usize| {
         let shared = (0..number % 4 + 1).map(|at| paragraph((number * 7 + at * 3) % 20));
         let mut parts: Vec<String> = shared.collect();
-        if number % 3 > 0 {
+        if !number.is_multiple_of(3) {
             parts.push(format!(
                 "only page {number} has these {} words",
                 number * 11

@@ -153,6 +153,23 @@ fn an_archive_may_contain_a_dictionary() {
     );
 }
 
+/// It was read again from the dictionary on, and a resumed index had its records twice.
+#[test]
+fn reading_resumes_after_a_damaged_dictionary() {
+    let frames: Vec<u8> = records(5).iter().flat_map(|record| zstd(record)).collect();
+    let packed = zstd(b"To be, or not to be, that is the question");
+    let folder = Folder::new();
+    let mut too_long = skippable(13, b"To be");
+    too_long[4..8].copy_from_slice(&1_000_000u32.to_le_bytes());
+    for dictionary in [skippable(13, &packed[..packed.len() - 6]), too_long] {
+        let path = folder.write("a.warc.zst", &[dictionary, frames.clone()].concat());
+        assert_resumes(&path, &Settings::default(), 6);
+        let read = pages_of(&[path], &Settings::default()).unwrap();
+        assert!(matches!(read.first(), Some(Outcome::Skipped(_))));
+        assert_eq!(urls(&read).len(), 5);
+    }
+}
+
 #[test]
 fn texts_pages_and_lines_are_read_in_all_compression_formats() {
     let folder = Folder::new();

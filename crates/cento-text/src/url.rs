@@ -75,7 +75,16 @@ impl PageUrl {
 
     fn from_parsed(name: &str, url: Option<&url::Url>) -> Self {
         match url {
-            Some(url) if url.is_special() || url.has_authority() => PageUrl::from_url(url),
+            Some(url) if url.is_special() || url.has_authority() => {
+                let page = PageUrl::from_url(url);
+                // The parser drops a host before a drive letter, but removes slashes before the
+                // letter only afterwards: `file://a//c:/` becomes `file://a/c:/`.
+                let again = (url.scheme() == "file").then(|| url::Url::parse(&page.canonical));
+                match again {
+                    Some(Ok(again)) => PageUrl::from_url(&again),
+                    _ => page,
+                }
+            }
             _ => PageUrl {
                 canonical: name.to_owned(),
                 host: 0..0,
@@ -200,6 +209,8 @@ mod tests {
     fn equivalent_addresses_have_one_canonical_form() {
         for (name, canonical) in [
             ("http://example.com", "http://example.com/"),
+            ("file://a//c:/b", "file:///c:/b"),
+            ("file://a\\/c|/b", "file:///c:/b"),
             ("http://EXAMPLE.com:80/", "http://example.com/"),
             ("https://example.com:443", "https://example.com/"),
             ("https://example.com:80/", "https://example.com:80/"),
@@ -296,7 +307,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_name_is_accepted_and_the_canonical_form_is_stable(
-            name in "\\PC{0,20}|[a-z]{1,5}://[a-zA-Z0-9./?#%:@\\[\\]-]{0,30}|https?://[a-z0-9.:-]{1,9}/[ -~]{0,20}"
+            name in "\\PC{0,20}|[a-z]{1,5}://[a-zA-Z0-9./?#%:@\\[\\]-]{0,30}|https?://[a-z0-9.:-]{1,9}/[ -~]{0,20}|file://a?[/\\\\]{0,3}[a-c|:/]{0,9}"
         ) {
             let page = PageUrl::new(&name);
             let again = PageUrl::new(page.canonical());

@@ -405,8 +405,11 @@ impl Stream {
             && offset > 0
             && self.source.position() == 0
         {
-            // A dictionary for all members precedes the first one.
-            unpack.preface(&mut self.source)?;
+            // A dictionary for all members precedes the first one. If it is damaged, reading from
+            // the beginning has said so.
+            if let Err(StreamError::Io(error)) = unpack.preface(&mut self.source) {
+                return Err(StreamError::Io(error));
+            }
         }
         self.source.seek(offset)?;
         self.member = offset;
