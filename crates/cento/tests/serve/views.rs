@@ -139,7 +139,7 @@ fn a_list_is_sorted_filtered_and_paged_without_losing_a_row() {
         .json();
     let expected = streamed
         .iter()
-        .filter(|row| row["kind"] == "verbatim" && row["identical"].as_f64().unwrap() >= 0.9)
+        .filter(|row| row["kind"] == "verbatim" && row["a_in_b"].as_f64().unwrap() >= 0.9)
         .count();
     assert_eq!(verbatim["matching"], expected);
     let dated = server
