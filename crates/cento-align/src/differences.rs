@@ -41,8 +41,10 @@ pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
 ///
 /// let (a, b) = ("The old bridge is closed.", "The bridge was closed, the bridge!");
 /// let [in_a, in_b] = common_words(a, b, Fold::None);
-/// assert_eq!(in_a.iter().map(|word| &a[word.clone()]).collect::<Vec<_>>(), ["The", "bridge", "closed"]);
-/// assert_eq!(in_b.iter().map(|word| &b[word.clone()]).collect::<Vec<_>>(), ["The", "bridge", "closed"]);
+/// let in_a: Vec<&str> = in_a.into_iter().map(|word| &a[word]).collect();
+/// let in_b: Vec<&str> = in_b.into_iter().map(|word| &b[word]).collect();
+/// assert_eq!(in_a, ["The", "bridge", "closed"]);
+/// assert_eq!(in_a, in_b);
 /// ```
 pub fn common_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
     compare(a, b, fold).common

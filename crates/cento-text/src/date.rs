@@ -69,7 +69,8 @@ pub fn parse(text: &str) -> Option<i64> {
 ///
 /// assert_eq!(parse_published("2024-03-05T10:30:00Z"), parse("2024-03-05T10:30:00Z"));
 /// assert_eq!(parse_published("2024-03-05T10:30:00"), parse("2024-03-05"));
-/// assert_eq!(parse_published("2024-03-04T19:00:00-05:00"), parse("2024-03-05").map(|day| day + 1));
+/// let midnight = parse("2024-03-05").unwrap();
+/// assert_eq!(parse_published("2024-03-04T19:00:00-05:00"), Some(midnight + 1));
 /// assert_eq!(parse_published("2999-12-31"), None);
 /// assert_eq!(parse_published("1970-01-01T00:00:00Z"), None);
 /// ```
