@@ -1263,8 +1263,6 @@ class Analyses:
         filter: Optional[Union[bool, str, Sequence[str]]] = None,
         output: Optional[StrPath] = None,
         overwrite: bool = False,
-        evidence: Optional[StrPath] = None,
-        reproducible: bool = False,
         out: Optional[StrPath] = None,
         json: bool = False,
         explain: bool = False,
@@ -1282,8 +1280,9 @@ class Analyses:
         """Find the items of a benchmark in training data: `detect --grams`.
 
         The same as `cento detect CORPUS ``against`` ITEMS ``grams`` 8`. An item is compared by its
-        overlapping runs of K words, anywhere on a page; runs in more than 64 different items are
-        ignored. `cento report` shows the items that were found beside the words of the pages.
+        overlapping runs of K words, anywhere on a page; runs in more than a tenth of the items (8
+        to 64 items) are ignored. `cento report` shows the items that were found beside the words of
+        the pages.
 
         This is ``cento contamination`` of this corpus.
 
@@ -1300,11 +1299,6 @@ class Analyses:
             ``output``. Without INPUT, all inputs
           ``output``: Where to write the result
           ``overwrite``: Replace existing files
-          ``evidence``: With ``against``: write a folder with an HTML page for each site that has
-            text of the originals, to be sent to somebody: its pages with addresses, dates and
-            hashes of their payloads, and the shared passages beside the originals' words
-          ``reproducible``: Leave out the time at which it was made: the same data give the same
-            bytes
           ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
             extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
@@ -1332,8 +1326,6 @@ class Analyses:
             "filter": filter,
             "output": output,
             "overwrite": overwrite,
-            "evidence": evidence,
-            "reproducible": reproducible,
             "out": out,
             "json": json,
             "explain": explain,
