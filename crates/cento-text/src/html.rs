@@ -30,6 +30,7 @@ mod part;
 mod reference;
 pub(crate) mod scan;
 mod schema;
+mod state;
 mod tag;
 pub mod token;
 mod write;

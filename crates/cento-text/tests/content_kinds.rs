@@ -356,6 +356,65 @@ fn content_in_json_ld_only_is_kept() {
 }
 
 #[test]
+fn content_in_the_state_of_scripts_only_is_kept() {
+    let body = PARAGRAPHS
+        .map(|paragraph| format!("\\u003cp>{paragraph}\\u003c\\/p>"))
+        .concat();
+    let more =
+        "They dive for urchins, crabs and clams, and eat a fifth of their own weight every day. ";
+    let body = format!("{body}\\u003cp>{}", more.repeat(4));
+    let state = format!(
+        r#"{{"page":{{"title":"Otters","articleBody":"{body}"}},"related":[{{"articleBody":"Other pages have a summary here, which is long enough to be
+            taken for a text of this page, but is shorter than it, as the summaries of other pages are on nearly all pages that embed them for their scripts."}}]}}"#
+    );
+    let page = |script: &str, shown: &str| {
+        format!(
+            "<html><head><title>Otters</title></head><body><div id=app>{shown}</div>{script}</body></html>"
+        )
+    };
+    for script in [
+        format!("<script id=__NEXT_DATA__ type=application/json>{state}</script>"),
+        format!("<script>\n window.__INITIAL_STATE__ = {state};</script>"),
+        format!("<script type='text/javascript'>window[\"__STATE__\"]={state}</script>"),
+        format!(
+            "<script type=application/json>{}</script>",
+            state.replace("articleBody", "content_html")
+        ),
+    ] {
+        assert_main(&page(&script, "Loading"), &PARAGRAPHS, &["Other pages"]);
+        // A page that shows the text has it once.
+        let shown = page(&script, &PARAGRAPHS.join("<p>"));
+        let mut extractor = Extractor::new();
+        let page = extractor.extract(&shown, &Options::default());
+        assert_eq!(page.text.matches(PARAGRAPHS[0]).count(), 1);
+    }
+    let mut extractor = Extractor::new();
+    let mut is_read = |html: String| {
+        let page = extractor.extract(&html, &Options::default());
+        page.text.contains(PARAGRAPHS[0])
+    };
+    // Which of several texts is that of the page is unknown.
+    let list = format!(r#"[{{"content":"{body}"}},{{"content":"{body} More."}}]"#);
+    for script in [
+        format!("<script type=application/json>{list}</script>"),
+        format!("<script type=text/template>{state}</script>"),
+        format!("<script>render({state})</script>"),
+        format!("<!-- <script type=application/json>{state}</script> -->"),
+        format!(
+            "<script type=application/json>{}</script>",
+            state.replace("articleBody", "note")
+        ),
+    ] {
+        assert!(!is_read(page(&script, "Loading")), "{script}");
+    }
+    // A page with more text than its state is complete.
+    let script = format!("<script type=application/json>{state}</script>");
+    let other = "A page about other animals has words of its own. ".repeat(40);
+    assert!(is_read(page(&script, "Loading")));
+    assert!(!is_read(page(&script, &other)));
+}
+
+#[test]
 fn every_decision_is_explained() {
     let html = article(
         "",

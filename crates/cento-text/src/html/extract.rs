@@ -175,7 +175,8 @@ impl Extractor {
     ///
     /// The content of `noscript` is skipped unless it has at least as much text as the rest of the
     /// page. Text that only JSON-LD states (`articleBody`, the `description` of a product, the
-    /// `text` of a post) follows the visible text.
+    /// `text` of a post) follows the visible text, and so does the text in the state that a page
+    /// embeds for its scripts, if it is longer than what the page shows.
     ///
     /// Only the first [`LONGEST_PAGE`] bytes are read. Time is linear in the length of the
     /// page, and memory is at most a small multiple of it.

@@ -1,10 +1,13 @@
 //! The token sink of the extractor: decides what is visible, what is dropped, and what is metadata.
 
+use std::ops::Range;
+
 use super::Links;
 use crate::html::metadata::Metadata;
 use crate::html::microdata::{Microdata, MicrodataDates};
 use crate::html::outline::{TextObserver, is_container};
 use crate::html::scan;
+use crate::html::state::{ScriptKind, embedded_text};
 use crate::html::tag::{ContentModel, Tag, TagEdge};
 use crate::html::token::{Attributes, EndTag, StartTag, TextToken, TokenSink, tokenize};
 use crate::html::write::Writer;
@@ -29,6 +32,9 @@ pub(super) struct PageReader<'a, F> {
     raw: Raw,
     /// Inside `pre` or `listing`.
     preformatted: bool,
+    /// The page, and the places of the scripts in it that are states.
+    html: &'a str,
+    states: Vec<Range<usize>>,
     /// The length of the text when the last link ended.
     link_end: usize,
     /// Where the text of the last `span` begins, and the length of the text at the end of the last
@@ -159,6 +165,7 @@ enum Raw {
     Dropped,
     Title,
     JsonLd,
+    State(ScriptKind),
     Shown,
 }
 
@@ -166,7 +173,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
     pub(super) fn new(
         writer: Writer<'a, F>,
         links: &'a mut Links,
-        html: &str,
+        html: &'a str,
         should_continue: &'a mut dyn FnMut() -> bool,
     ) -> Self {
         let has = |name: &str| memchr::memmem::find(html.as_bytes(), name.as_bytes()).is_some();
@@ -179,6 +186,8 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             microdata: Microdata::default(),
             raw: Raw::Dropped,
             preformatted: false,
+            html,
+            states: Vec::new(),
             link_end: usize::MAX,
             span_begin: usize::MAX,
             span_end: usize::MAX,
@@ -209,8 +218,12 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         }
     }
 
-    /// Writes the text that JSON-LD states if no part of it is on the page.
+    /// Writes the text that JSON-LD states, or else the scripts of the page, if no part of it is on
+    /// the page.
     pub(super) fn append_stated_text(&mut self) {
+        if self.dropped.is_active() {
+            return;
+        }
         // The address of the page is not asked, so that its text depends on nothing but its bytes.
         let Metadata {
             canonical,
@@ -220,16 +233,28 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         } = &self.metadata;
         let addresses = [canonical, &declared.open_graph_address];
         let addresses: Vec<&str> = addresses.into_iter().filter_map(Option::as_deref).collect();
-        let Some(body) = described.body(&addresses).map(str::to_owned) else {
-            return;
-        };
-        if self.dropped.is_active() || is_shown(&body, self.writer.text()) {
+        if let Some(body) = described.body(&addresses).map(str::to_owned) {
+            if !is_shown(&body, self.writer.text()) {
+                self.append(&body);
+            }
             return;
         }
+        let (html, states) = (self.html, std::mem::take(&mut self.states));
+        let scripts = states.into_iter().filter_map(|place| html.get(place));
+        if let Some(body) = embedded_text(scripts, self.writer.text().len())
+            && !is_shown(&body, self.writer.text())
+        {
+            self.metadata.declared.describe(&body);
+            self.append(&body);
+        }
+    }
+
+    /// Writes a text that no element has.
+    fn append(&mut self, text: &str) {
         self.preformatted = false;
         self.writer.edge(TagEdge::Paragraph);
         self.writer.observer.close_all();
-        for line in body.lines() {
+        for line in text.lines() {
             // The text is markup on some pages; a stray tag in plain text does no harm.
             tokenize(line, self);
             self.writer.edge(TagEdge::Paragraph);
@@ -312,6 +337,15 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                     self.metadata.title = Some(text.decode().into_owned());
                 }
                 Raw::JsonLd => self.metadata.json_ld(text.raw),
+                Raw::State(kind) if kind.is_state(text.raw) => {
+                    // A token of the page is a slice of it. Of another text that is appended to
+                    // the page, states are not read.
+                    let begin = text.raw.as_ptr().addr();
+                    let begin = begin.wrapping_sub(self.html.as_ptr().addr());
+                    self.states
+                        .push(begin..begin.saturating_add(text.raw.len()));
+                }
+                Raw::State(_) => {}
             },
         }
     }
@@ -399,11 +433,11 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
                 self.states_date &= !self.metadata.has_reliable_date();
             }
             Tag::Script => {
-                let is_json = attributes
-                    .get("type")
-                    .and_then(|kind| Some(kind.split(';').next()?.trim().to_owned()))
-                    .is_some_and(|kind| kind.eq_ignore_ascii_case("application/ld+json"));
-                self.raw = if is_json { Raw::JsonLd } else { Raw::Dropped };
+                self.raw = match ScriptKind::of(&attributes) {
+                    ScriptKind::JsonLd => Raw::JsonLd,
+                    ScriptKind::Other => Raw::Dropped,
+                    kind => Raw::State(kind),
+                };
             }
             Tag::Title => {
                 self.raw = if self.metadata.title.is_none() {
