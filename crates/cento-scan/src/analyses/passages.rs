@@ -339,14 +339,16 @@ fn sentences(
 ) -> Vec<String> {
     let mut sentences = Vec::new();
     match strongest.first() {
-        None => sentences.push(format!(
-            "No passage of at least {} characters was found on two {}{}.",
+        None if summary.frequent == 0 => sentences.push(format!(
+            "No passage of at least {} characters was found on two {}.",
             number(params.min_chars.into()),
             different_pages(summary),
-            match summary.frequent {
-                0 => "",
-                _ => " that share more than what many pages have",
-            }
+        )),
+        None => sentences.push(format!(
+            "Passages of at least {} characters were found only on pages that share nothing but \
+             text on more than {} pages.",
+            number(params.min_chars.into()),
+            number(params.max_pages.into()),
         )),
         Some(row) => {
             sentences.push(format!(
