@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::Links;
+use super::{LEAST_NOSCRIPT, Links};
+use crate::html::entities::LEAST_BODY;
 use crate::html::metadata::Metadata;
 use crate::html::microdata::{Microdata, MicrodataDates};
 use crate::html::outline::{TextObserver, is_container};
@@ -49,12 +50,33 @@ pub(super) struct PageReader<'a, F> {
     /// the thousand.
     depth: u32,
     deepest: u32,
-    /// Whether the content of `noscript` is shown, and how many bytes of its text were dropped.
+    /// Whether the content of `noscript` is shown, and what of it was dropped.
     show_noscript: bool,
-    dropped_noscript: usize,
+    dropped_noscript: DroppedNoscript,
     /// Inside a dropped `noscript`.
     in_noscript: bool,
     should_continue: &'a mut dyn FnMut() -> bool,
+}
+
+/// The text in `noscript` that was dropped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DroppedNoscript {
+    /// Its bytes.
+    pub(super) length: usize,
+    /// Whether it mentions scripts: a request to turn them on does so in every language.
+    pub(super) names_scripts: bool,
+}
+
+impl DroppedNoscript {
+    fn add(&mut self, text: &str) {
+        let text = text.trim_ascii();
+        // What a request in more text than this says does not matter.
+        let is_short = self.length < LEAST_NOSCRIPT && text.len() < LEAST_NOSCRIPT;
+        self.length += text.len();
+        if is_short && !self.names_scripts {
+            self.names_scripts = text.to_ascii_lowercase().contains("javascript");
+        }
+    }
 }
 
 /// The result of reading a page.
@@ -63,7 +85,7 @@ pub(super) struct Finished<F> {
     pub(super) microdata: MicrodataDates,
     pub(super) observer: F,
     pub(super) depth: u32,
-    pub(super) dropped_noscript: usize,
+    pub(super) dropped_noscript: DroppedNoscript,
 }
 
 /// Whether a start tag has no effect beyond its edge. A table lookup, because it is needed for
@@ -140,23 +162,69 @@ fn nests(tag: Tag) -> bool {
     NESTS[tag.index()]
 }
 
-/// Whether one of four samples of `stated` is in `text`, so that the page shows it.
-fn is_shown(stated: &str, text: &str) -> bool {
+/// Samples of a stated text.
+const SAMPLES: usize = 8;
+
+/// The part of `stated` that is not in `text`: nothing if a sample of its second half is, else what
+/// follows the last sample that is. Pages show the beginning of what must be paid for.
+fn not_shown<'s>(stated: &'s str, text: &str) -> &'s str {
+    for part in (0..SAMPLES).rev() {
+        let from = stated.len() / SAMPLES * part;
+        let Some(from) = (from..stated.len()).find(|&at| stated.is_char_boundary(at)) else {
+            continue;
+        };
+        let Some((begin, sample)) = sample(stated, from) else {
+            continue;
+        };
+        if let Some(at) = memchr::memmem::find(text.as_bytes(), sample.as_bytes()) {
+            if part >= SAMPLES / 2 {
+                return "";
+            }
+            let shown = text.get(at..).unwrap_or_default();
+            let end = begin + common(stated.get(begin..).unwrap_or_default(), shown);
+            return stated.get(end..).unwrap_or_default();
+        }
+    }
+    stated
+}
+
+/// A run of plain words after `from`, and where it begins. Whitespace and references differ between
+/// what is stated and what is shown.
+fn sample(stated: &str, from: usize) -> Option<(usize, &str)> {
     /// Long enough to be characteristic, short enough to lie within one paragraph.
     const SAMPLE: usize = 32;
-    let finds = |quarter: usize| {
-        let from = (stated.len() / 4 * quarter..).find(|&at| stated.is_char_boundary(at));
-        let rest = from.and_then(|from| stated.get(from..)).unwrap_or_default();
-        // Whitespace and references differ between the two, so the sample is a run of plain words.
-        let sample = rest
-            .split(|c: char| !(c.is_alphanumeric() || c == ' '))
-            .find(|run| run.len() >= SAMPLE)
-            .map(|run| scan::prefix(run, SAMPLE).trim());
-        sample.is_some_and(|sample| {
-            memchr::memmem::find(text.as_bytes(), sample.as_bytes()).is_some()
-        })
-    };
-    (0..4).any(finds)
+    let mut begin = from;
+    for run in stated
+        .get(from..)?
+        .split_inclusive(|c: char| !(c.is_alphanumeric() || c == ' '))
+    {
+        let plain = run.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if plain.len() >= SAMPLE {
+            let sample = scan::prefix(plain, SAMPLE);
+            let words = sample.trim_start();
+            return Some((begin + sample.len() - words.len(), words.trim_end()));
+        }
+        begin += run.len();
+    }
+    None
+}
+
+/// How many bytes of `stated` are words with which `shown` begins, whatever white space and markup
+/// is between them.
+fn common(stated: &str, shown: &str) -> usize {
+    let mut shown = shown.chars().filter(|c| !c.is_whitespace());
+    let (mut end, mut in_tag) = (0, false);
+    for (at, c) in stated.char_indices() {
+        match c {
+            '<' => in_tag = true,
+            '>' if in_tag => in_tag = false,
+            _ if in_tag => {}
+            _ if c.is_whitespace() => end = at,
+            _ if shown.next() != Some(c) => return end,
+            _ => {}
+        }
+    }
+    stated.len()
 }
 
 /// How the text of raw elements is used.
@@ -196,7 +264,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             depth: 0,
             deepest: 0,
             show_noscript: false,
-            dropped_noscript: 0,
+            dropped_noscript: DroppedNoscript::default(),
             in_noscript: false,
             should_continue,
         }
@@ -233,19 +301,23 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         } = &self.metadata;
         let addresses = [canonical, &declared.open_graph_address];
         let addresses: Vec<&str> = addresses.into_iter().filter_map(Option::as_deref).collect();
-        if let Some(body) = described.body(&addresses).map(str::to_owned) {
-            if !is_shown(&body, self.writer.text()) {
-                self.append(&body);
+        // A page that shows less than a short text is a frame for it.
+        let least = LEAST_BODY.min(self.writer.text().len());
+        if let Some(body) = described.body(&addresses, least).map(str::to_owned) {
+            let rest = not_shown(&body, self.writer.text());
+            if rest.len() > least {
+                self.append(rest);
             }
             return;
         }
         let (html, states) = (self.html, std::mem::take(&mut self.states));
         let scripts = states.into_iter().filter_map(|place| html.get(place));
-        if let Some(body) = embedded_text(scripts, self.writer.text().len())
-            && !is_shown(&body, self.writer.text())
-        {
-            self.metadata.declared.describe(&body);
-            self.append(&body);
+        if let Some(body) = embedded_text(scripts, self.writer.text().len()) {
+            let rest = not_shown(&body, self.writer.text());
+            if rest.len() > LEAST_BODY {
+                self.metadata.declared.describe(rest);
+                self.append(rest);
+            }
         }
     }
 
@@ -312,7 +384,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
         match text.model {
             ContentModel::Data if self.dropped.is_active() => {
                 if self.in_noscript {
-                    self.dropped_noscript += text.raw.trim_ascii().len();
+                    self.dropped_noscript.add(text.raw);
                 }
             }
             ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
@@ -365,7 +437,8 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             | Tag::Link
             | Tag::Meta
             | Tag::Q
-            | Tag::Script => true,
+            | Tag::Script
+            | Tag::Template => true,
             _ => self.states_date || (F::ACTIVE && is_container(tag)),
         }
     }
@@ -456,6 +529,8 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             Tag::Style | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
             Tag::Math if !start.self_closing => self.in_math += 1,
             Tag::Noscript if self.show_noscript => {}
+            // Browsers show it without scripts.
+            Tag::Template if attributes.get("shadowrootmode").is_some() => {}
             _ => {
                 self.in_noscript = tag == Tag::Noscript;
                 self.dropped.begin(&start);
