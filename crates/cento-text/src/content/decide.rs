@@ -59,7 +59,7 @@ impl ContentRule {
             ContentRule::Comment => "comment",
             ContentRule::Choice => "choice or text of a form",
             ContentRule::Copy => "copy of a kept text",
-            ContentRule::OutsideArticle => "outside the article",
+            ContentRule::OutsideArticle => "the article method removes it",
         }
     }
 }
