@@ -320,10 +320,13 @@ pub(crate) fn check_folder(inputs: &[String], output: &Path) -> Result<(), Comma
 pub(crate) fn inputs_written(inputs: WrittenInputs) -> String {
     let mut said = format!("{} written", counted(inputs.written, "input", "inputs"));
     if inputs.left_out > 0 {
-        said.push_str(&format!(
-            ", {} with nothing left not",
-            number(inputs.left_out)
-        ));
+        said.push_str(&match inputs.left_out {
+            1 => ", 1 left out because nothing of it is left".to_owned(),
+            many => format!(
+                ", {} left out because nothing of them is left",
+                number(many)
+            ),
+        });
     }
     said
 }
