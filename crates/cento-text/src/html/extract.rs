@@ -160,8 +160,9 @@ pub struct Extractor {
 /// even where references make the text slightly longer than the page.
 pub const LONGEST_PAGE: usize = 1 << 30;
 
-/// Less text than this in `noscript` does not replace a page that has words if it names scripts: it
-/// is a request to turn them on.
+/// Text in `noscript` that is shorter than the first, or names JavaScript and is shorter than the
+/// second, does not replace a page that has words: it is a request to turn scripts on.
+const LEAST_WORDS_IN_NOSCRIPT: usize = 100;
 const LEAST_NOSCRIPT: usize = 300;
 
 impl Extractor {
@@ -196,7 +197,8 @@ impl Extractor {
         let dropped = self.extract_once(html, options, false, should_continue);
         // A page whose words are in `noscript` is read as by a browser without scripts.
         let shown = self.extract.text.len();
-        let is_request = dropped.names_scripts && dropped.length < LEAST_NOSCRIPT;
+        let is_request = dropped.length < LEAST_WORDS_IN_NOSCRIPT
+            || (dropped.names_scripts && dropped.length < LEAST_NOSCRIPT);
         let is_in_noscript = dropped.length > 0
             && ((dropped.length >= shown && !is_request)
                 || words::count_words(&self.extract.text) == 0);
