@@ -278,7 +278,7 @@ fn is_framed(walk: &BlockWalk<'_, '_>) -> bool {
 
 /// The best text that doubtful rules leave has at least this share of the probability of the best
 /// one that they remove, in hundredths, or they are wrong.
-const LEFT_SHARE: u64 = 35;
+const LEFT_SHARE: u64 = 15;
 
 /// Fields with at least this share of the text of a page, in hundredths, are its content, such as a
 /// document that can be edited.

@@ -162,69 +162,24 @@ fn nests(tag: Tag) -> bool {
     NESTS[tag.index()]
 }
 
-/// Samples of a stated text.
-const SAMPLES: usize = 8;
-
-/// The part of `stated` that is not in `text`: nothing if a sample of its second half is, else what
-/// follows the last sample that is. Pages show the beginning of what must be paid for.
-fn not_shown<'s>(stated: &'s str, text: &str) -> &'s str {
-    for part in (0..SAMPLES).rev() {
-        let from = stated.len() / SAMPLES * part;
-        let Some(from) = (from..stated.len()).find(|&at| stated.is_char_boundary(at)) else {
-            continue;
-        };
-        let Some((begin, sample)) = sample(stated, from) else {
-            continue;
-        };
-        if let Some(at) = memchr::memmem::find(text.as_bytes(), sample.as_bytes()) {
-            if part >= SAMPLES / 2 {
-                return "";
-            }
-            let shown = text.get(at..).unwrap_or_default();
-            let end = begin + common(stated.get(begin..).unwrap_or_default(), shown);
-            return stated.get(end..).unwrap_or_default();
-        }
-    }
-    stated
-}
-
-/// A run of plain words after `from`, and where it begins. Whitespace and references differ between
-/// what is stated and what is shown.
-fn sample(stated: &str, from: usize) -> Option<(usize, &str)> {
+/// Whether one of four samples of `stated` is in `text`, so that the page shows it, or as much of
+/// it as it shows to everyone.
+fn is_shown(stated: &str, text: &str) -> bool {
     /// Long enough to be characteristic, short enough to lie within one paragraph.
     const SAMPLE: usize = 32;
-    let mut begin = from;
-    for run in stated
-        .get(from..)?
-        .split_inclusive(|c: char| !(c.is_alphanumeric() || c == ' '))
-    {
-        let plain = run.trim_end_matches(|c: char| !c.is_alphanumeric());
-        if plain.len() >= SAMPLE {
-            let sample = scan::prefix(plain, SAMPLE);
-            let words = sample.trim_start();
-            return Some((begin + sample.len() - words.len(), words.trim_end()));
-        }
-        begin += run.len();
-    }
-    None
-}
-
-/// How many bytes of `stated` are words with which `shown` begins, whatever white space and markup
-/// is between them.
-fn common(stated: &str, shown: &str) -> usize {
-    let mut shown = shown.chars().filter(|c| !c.is_whitespace());
-    let (mut end, mut in_tag) = (0, false);
-    for (at, c) in stated.char_indices() {
-        match c {
-            '<' => in_tag = true,
-            '>' if in_tag => in_tag = false,
-            _ if in_tag => {}
-            _ if c.is_whitespace() => end = at,
-            _ if shown.next() != Some(c) => return end,
-            _ => {}
-        }
-    }
-    stated.len()
+    let finds = |quarter: usize| {
+        let from = (stated.len() / 4 * quarter..).find(|&at| stated.is_char_boundary(at));
+        let rest = from.and_then(|from| stated.get(from..)).unwrap_or_default();
+        // Whitespace and references differ between the two, so the sample is a run of plain words.
+        let sample = rest
+            .split(|c: char| !(c.is_alphanumeric() || c == ' '))
+            .find(|run| run.len() >= SAMPLE)
+            .map(|run| scan::prefix(run, SAMPLE).trim());
+        sample.is_some_and(|sample| {
+            memchr::memmem::find(text.as_bytes(), sample.as_bytes()).is_some()
+        })
+    };
+    (0..4).any(finds)
 }
 
 /// How the text of raw elements is used.
@@ -304,20 +259,18 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         // A page that shows less than a short text is a frame for it.
         let least = LEAST_BODY.min(self.writer.text().len());
         if let Some(body) = described.body(&addresses, least).map(str::to_owned) {
-            let rest = not_shown(&body, self.writer.text());
-            if rest.len() > least {
-                self.append(rest);
+            if !is_shown(&body, self.writer.text()) {
+                self.append(&body);
             }
             return;
         }
         let (html, states) = (self.html, std::mem::take(&mut self.states));
         let scripts = states.into_iter().filter_map(|place| html.get(place));
-        if let Some(body) = embedded_text(scripts, self.writer.text().len()) {
-            let rest = not_shown(&body, self.writer.text());
-            if rest.len() > LEAST_BODY {
-                self.metadata.declared.describe(rest);
-                self.append(rest);
-            }
+        if let Some(body) = embedded_text(scripts, self.writer.text().len())
+            && !is_shown(&body, self.writer.text())
+        {
+            self.metadata.declared.describe(&body);
+            self.append(&body);
         }
     }
 
