@@ -679,6 +679,10 @@ fn compared(summary: &PassagesSummary, arguments: &PassagesArguments) -> Lines {
         let remark = "name a page that the corpus does not have, or one without text";
         lines.add_with("listed pairs", number(summary.unknown), remark);
     }
+    if summary.superfluous > 0 {
+        let remark = "name one page twice or repeat another pair";
+        lines.add_with("listed pairs", number(summary.superfluous), remark);
+    }
     if summary.repeated > 0 {
         let remark = "captured several times: the earliest capture is compared";
         lines.add_with("URLs", number(summary.repeated), remark);

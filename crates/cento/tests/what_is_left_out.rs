@@ -96,3 +96,35 @@ fn inputs_of_which_nothing_is_left_are_not_called_written() {
         "unique: 2 inputs written, 1 left out because nothing of it is left, 1 record removed";
     assert!(dedup.contains(sentence), "{dedup}");
 }
+
+#[test]
+fn listed_pairs_that_are_not_compared_are_counted() {
+    let sandbox = Sandbox::new();
+    for name in ["a", "b", "c"] {
+        sandbox.write(&format!("texts/{name}.txt"), words("otter", 60));
+    }
+    sandbox.write("texts/empty.txt", "");
+    sandbox.succeed(&["index", "texts", "-o", "texts.cento"]);
+    let pair = |a: &str, b: &str| format!("texts/{a}.txt,texts/{b}.txt\n");
+    let pairs = [
+        ("a", "b"),
+        ("b", "a"),
+        ("a", "b"),
+        ("c", "c"),
+        ("a", "empty"),
+        ("a", "none"),
+    ];
+    let pairs: String = pairs.into_iter().map(|(a, b)| pair(a, b)).collect();
+    sandbox.write("pairs.csv", format!("a,b\n{pairs}"));
+    let said = said(
+        &sandbox,
+        &["passages", "texts.cento", "--pairs", "pairs.csv"],
+    );
+    for line in [
+        "listed pairs 2 name a page that the corpus does not have, or one without text",
+        "listed pairs 3 name one page twice or repeat another pair",
+        "pairs compared 1",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+}
