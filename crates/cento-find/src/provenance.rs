@@ -6,7 +6,8 @@
 //!   NAME.labels.originals.parquet    the originals of the labels, if they were made from originals
 //! ```
 //!
-//! Labels can be used without these tables; matches then have neither texts nor originals.
+//! Labels can be used without these tables; matches then have neither texts nor originals. A table
+//! of labels without its table of originals cannot be used.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,12 +16,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use cento_file::Output;
 use cento_flow::{TableRow, table_row};
+use cento_labels::Labels;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::error::{Error, Result};
-use crate::tables::read_rows;
+use crate::tables::{read_rows, table_columns};
 
 /// The most rows, and bytes, that are encoded together.
 const BATCH: usize = 4096;
@@ -88,6 +90,44 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
+}
+
+/// Verifies the tables beside labels. Labels can be used without both tables, or without that of
+/// labels; but the table of labels names its originals by the numbers in the other one.
+pub fn verify_tables(labels: &Labels) -> Result<()> {
+    if table_of(labels.path()).is_file() {
+        labels.check_sidecars_exist(&[ORIGINALS])?;
+    }
+    let path = match labels.verify_sidecars() {
+        Err(cento_labels::Error::SidecarMismatch { path, .. }) => path,
+        outcome => return Ok(outcome?),
+    };
+    // The footer of a table is at its end: a table of another size that has one is complete, so it
+    // was written with other labels. Damage that keeps the size can be anywhere.
+    let mut sidecars = labels.header().sidecars.iter();
+    let bytes = path.metadata().map_or(0, |file| file.len());
+    let is_written_size = sidecars.any(|sidecar| {
+        with_ending(labels.path(), &sidecar.ending) == path && sidecar.bytes == bytes
+    });
+    let is_whole = is_table_of::<LabelRow>(&path) || is_table_of::<OriginalRow>(&path);
+    let labels = labels.path().to_owned();
+    Err(match !is_written_size && is_whole {
+        true => Error::OtherLabels { path, labels },
+        false => cento_labels::Error::SidecarMismatch { path, labels }.into(),
+    })
+}
+
+/// Fails if a table that was written with the labels is missing or is not the one that was written.
+pub fn verify_all_tables(labels: &Labels) -> Result<()> {
+    labels.check_sidecars_exist(&[TABLE, ORIGINALS])?;
+    verify_tables(labels)
+}
+
+/// Returns whether a file is a table with the columns of these rows.
+pub fn is_table_of<T: TableRow>(path: &Path) -> bool {
+    let fields = T::fields();
+    let names = fields.iter().map(|field| field.name());
+    table_columns(path).is_ok_and(|columns| columns.iter().eq(names))
 }
 
 /// Reads the labels of a table, in order.
