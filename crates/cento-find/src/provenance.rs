@@ -21,8 +21,10 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use crate::discover::LABELS_TABLE;
 use crate::error::{Error, Result};
-use crate::tables::{read_rows, table_columns};
+use crate::run::Findings;
+use crate::tables::{batches_of, open, read_rows, table_columns};
 
 /// The most rows, and bytes, that are encoded together.
 const BATCH: usize = 4096;
@@ -123,11 +125,43 @@ pub fn verify_all_tables(labels: &Labels) -> Result<()> {
     verify_tables(labels)
 }
 
-/// Returns whether a file is a table with the columns of these rows.
+/// Returns whether a file is a table with the columns of these rows. More columns may follow: those
+/// that identify pages of tables.
 pub fn is_table_of<T: TableRow>(path: &Path) -> bool {
     let fields = T::fields();
-    let names = fields.iter().map(|field| field.name());
-    table_columns(path).is_ok_and(|columns| columns.iter().eq(names))
+    table_columns(path).is_ok_and(|columns| {
+        let mut columns = columns.iter();
+        fields
+            .iter()
+            .all(|field| columns.next() == Some(field.name()))
+    })
+}
+
+/// Copies the labels of findings that are not proposed as stops to a table beside theirs, with all
+/// columns. Returns its path, and how often these labels occur.
+pub fn without_proposals(findings: &Findings) -> Result<(PathBuf, u64)> {
+    let path = findings.table("labels-without-proposals");
+    let table = open(&findings.table(LABELS_TABLE.as_str()))?;
+    // Findings may come from a stranger: links in them are not followed.
+    let file = Output::within(&path).map_err(|error| Error::io(&path, error))?;
+    let wrong = |error| failed(&path, error);
+    let mut writer = ArrowWriter::try_new(file, Arc::clone(table.schema()), Some(properties()))
+        .map_err(wrong)?;
+    let mut occurrences: u64 = 0;
+    for batch in batches_of(&path, table)? {
+        let batch = batch?;
+        let rows = LabelRow::read(&batch);
+        let rows = rows.map_err(|error| Error::corrupted(&path, error.to_string()))?;
+        for (at, row) in rows.iter().enumerate() {
+            if row.proposed.is_none() {
+                occurrences = occurrences.saturating_add(row.count);
+                writer.write(&batch.slice(at, 1)).map_err(wrong)?;
+            }
+        }
+    }
+    let file = writer.into_inner().map_err(wrong)?;
+    file.finish().map_err(|error| Error::io(&path, error))?;
+    Ok((path, occurrences))
 }
 
 /// Reads the labels of a table, in order.
@@ -155,12 +189,7 @@ impl<T: TableRow> TableOutput<T> {
     pub fn create(path: &Path) -> Result<TableOutput<T>> {
         let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
-        let level = ZstdLevel::try_new(1).unwrap_or_default();
-        let properties = WriterProperties::builder()
-            .set_created_by("cento".to_owned())
-            .set_compression(Compression::ZSTD(level))
-            .build();
-        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties()))
             .map_err(|error| failed(path, error))?;
         Ok(TableOutput {
             path: path.to_owned(),
@@ -206,6 +235,14 @@ impl<T: TableRow> TableOutput<T> {
         }
         Ok(())
     }
+}
+
+fn properties() -> WriterProperties {
+    let level = ZstdLevel::try_new(1).unwrap_or_default();
+    WriterProperties::builder()
+        .set_created_by("cento".to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .build()
 }
 
 fn failed(path: &Path, source: parquet::errors::ParquetError) -> Error {

@@ -10,7 +10,7 @@ use cento_find::discover::{
     discover, objects_of, recipe_of, write_labels,
 };
 use cento_find::labelling::stop_labels;
-use cento_find::provenance::{self, LabelRow, read_labels, read_originals};
+use cento_find::provenance::{LabelRow, originals_of, read_originals, without_proposals};
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
 use cento_report::format::counted;
@@ -280,12 +280,8 @@ impl WrittenLabels {
             });
         }
         let (header, stopped) = stop_labels(labels, labels, |row| row.proposed.is_some())?;
-        let table = provenance::table_of(labels);
-        let mut occurrences = 0;
-        for row in read_labels(&table)? {
-            occurrences += row?.count;
-        }
-        let beside = provenance::originals_of(labels);
+        let (table, occurrences) = without_proposals(findings)?;
+        let beside = originals_of(labels);
         let originals = match beside.is_file() {
             true => read_originals(&beside)?.count() as u64,
             false => 0,
