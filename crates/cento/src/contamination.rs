@@ -73,7 +73,10 @@ fn contamination_summary(
     let remark = match searched {
         0 => String::new(),
         all if all == counts.items => format!("compared by runs of {words}"),
-        some => format!("{} compared by runs of {words}", number(some)),
+        some => format!(
+            "of which {} compared by runs of {words}",
+            counted(some, "was", "were")
+        ),
     };
     lines.add_with("items", number(counts.items), remark);
     lines.add_with(
