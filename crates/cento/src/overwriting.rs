@@ -274,8 +274,12 @@ fn check_no_file_of_corpus(output: &Path) -> Result<(), CommandError> {
         {
             return Err(CommandError::usage(
                 format!(
-                    "{} would be among the files of the corpus {}",
+                    "{} {} among the files of the corpus {}",
                     output.display(),
+                    match output.exists() {
+                        true => "is",
+                        false => "would be",
+                    },
                     folder.display()
                 ),
                 "choose another output file",

@@ -185,8 +185,8 @@ impl RunFile {
             .collect()
     }
 
-    /// Whether labels were found and belong to no originals, as those that are labelled because they
-    /// occur often: every other label that was found is attributed to an original.
+    /// Whether labels were found and belong to no originals, as those that are labelled because
+    /// they occur often: every other label that was found is attributed to an original.
     fn has_no_originals(&self) -> bool {
         let mut tables = self.report.tables.iter();
         let is_empty = tables.any(|table| table.name == "matches" && table.rows == Some(0));
