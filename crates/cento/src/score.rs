@@ -42,6 +42,7 @@ was modified after its run is rejected.
 Known reuse that an analysis is not meant to find (pages of one template, spam among quilts) counts
 as `known`, neither right nor wrong. Results that follow from the truth (two copies of one page) are
 right. `templates` counts the wrong results about two pages of one template.
+A row that is repeated counts once. Matches of labels that belong to no originals are not scored.
 
 Examples:
   cento score crawl.cento/findings --truth crawl/truth.jsonl

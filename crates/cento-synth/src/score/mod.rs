@@ -43,6 +43,9 @@
 //! | `recall` | found / expected |
 //! | `F1` | the harmonic mean of precision and recall |
 //!
+//! A row that is repeated counts once. A run of `detect` whose labels belong to no originals has no
+//! matches to be scored.
+//!
 //! Known reuse is, for example, spam among the quilts, or the template that pages of one site
 //! share. Consequences of the truth are true: two copies of one page are copies of each other, and
 //! two pages that copy one original share text. A pair of copies counts as found if a chain of
