@@ -160,10 +160,12 @@ def written(corpus: Path, labels: Path | None = None) -> dict[str, list[tuple[st
         if analysis in INTERNAL:
             continue
         name, found = f"{analysis}/{path.stem}", columns(path)
+        name = name.removesuffix("-without-proposals")
         if ".labels" in path.name:
             name = "labels/NAME" + path.name[path.name.index(".labels") :]
         assert tables.setdefault(name, found) == found, f"{name} differs between runs"
-    for path in sorted(corpus.glob("query/*.parquet")):
+    # Outputs are not written among the files of a corpus.
+    for path in sorted(corpus.parent.glob("query/*.parquet")):
         tables[f"query/{path.stem}"] = columns(path)
     if labels is not None:
         for path in sorted(labels.parent.glob(labels.name + ".*parquet")):
@@ -186,7 +188,8 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("overlap", corpus)
     run("reuse", corpus)
     run("query", corpus, folder / "s/originals")
-    run("query", corpus, folder / "s/originals", "--out", corpus / "query/matches.parquet")
+    (folder / "query").mkdir()
+    run("query", corpus, folder / "s/originals", "--out", folder / "query/matches.parquet")
     run("passages", corpus)
     run("passages", corpus, "--clusters")
     run("quilts", corpus, "--sweep", "c=2..4")

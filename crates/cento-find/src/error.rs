@@ -23,6 +23,9 @@ pub enum Error {
     /// Reading or writing a file of labels failed.
     #[error(transparent)]
     Labels(#[from] cento_labels::Error),
+    /// Labels cannot be combined with other labels.
+    #[error(transparent)]
+    UnlikeLabels(cento_labels::Error),
     /// A parameter is out of range, or parameters contradict each other.
     #[error("{0}")]
     Usage(String),
@@ -40,6 +43,14 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         detail: String,
+    },
+    /// A table beside labels was written with other labels.
+    #[error("{} belongs to other labels than {}", .path.display(), .labels.display())]
+    OtherLabels {
+        /// The table.
+        path: PathBuf,
+        /// The labels.
+        labels: PathBuf,
     },
     /// An input would be overwritten by its own filtered copy.
     #[error("{0} would overwrite itself")]
@@ -84,14 +95,14 @@ impl Error {
             Error::Store(error) => error.fault(),
             Error::Read(error) => error.fault(),
             Error::Flow(error) => flow_fault(error),
-            Error::Labels(error) => error.fault(),
+            Error::Labels(error) | Error::UnlikeLabels(error) => error.fault(),
             Error::Usage(_)
             | Error::UnknownUrl(_)
             | Error::OverItself(_)
             | Error::OneOutput { .. }
             | Error::Exists(_) => Fault::Usage,
             Error::Unsuitable(_) | Error::Changed(_) | Error::TooManyPages(_) => Fault::Unsuitable,
-            Error::Corrupted { .. } => Fault::Corrupted,
+            Error::Corrupted { .. } | Error::OtherLabels { .. } => Fault::Corrupted,
             Error::Io { source, .. } => Fault::of_io(source),
             Error::Bug(_) => Fault::Bug,
         }
@@ -107,6 +118,12 @@ impl Error {
             }
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
+            Error::UnlikeLabels(error) => match error {
+                cento_labels::Error::RecipeMismatch { name, found, .. } if *name != "of" => Some(
+                    format!("make all labels with {name} {found}: run `cento discover` again"),
+                ),
+                error => error.hint(),
+            },
             Error::Usage(_) => Some("--help describes the options and their defaults".to_owned()),
             Error::UnknownUrl(_) => Some(
                 "use the URL as in the table of pages: with its scheme, or a path with its folders"
@@ -115,6 +132,10 @@ impl Error {
             Error::Unsuitable(_) => None,
             Error::Corrupted { .. } => Some(
                 "run the command that wrote it again: corrupted results are computed anew"
+                    .to_owned(),
+            ),
+            Error::OtherLabels { .. } => Some(
+                "copy labels together with the tables beside them; without these, matches have neither texts nor originals"
                     .to_owned(),
             ),
             Error::OverItself(_) => Some(

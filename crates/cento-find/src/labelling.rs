@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use cento_file::is_stream;
 use cento_labels::{Labels, LabelsHeader, LabelsWriter};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::provenance::{
     LabelRow, ORIGINALS, OriginalRow, TABLE, TableOutput, originals_of, read_labels,
-    read_originals, table_of,
+    read_originals, table_of, verify_tables,
 };
 
 /// A file of labels with the tables beside it, if any.
@@ -29,7 +29,7 @@ impl LabelFile {
     fn open(path: &Path) -> Result<LabelFile> {
         let labels = Labels::open(path)?;
         labels.verify()?;
-        labels.verify_sidecars()?;
+        verify_tables(&labels)?;
         let existing = |path: PathBuf| path.is_file().then_some(path);
         Ok(LabelFile {
             table: existing(table_of(path)),
@@ -133,8 +133,11 @@ impl<'a> LabelOutput<'a> {
     }
 }
 
-/// Merges labels with the same recipe. A stop of any file is not a label of the result. The counts
-/// of a label in several files are added; its number of sites is the maximum.
+/// Merges labels with the same recipe. A stop of any file is not a label of the result.
+///
+/// The files do not say whether their corpora have pages in common. Therefore the counts of a label
+/// in several files are the largest ones, which are lower bounds for all corpora together. An
+/// original in several files is listed once; it is recognised by its URL.
 pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let sets = inputs
         .iter()
@@ -146,23 +149,16 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let mut stops: Vec<[u8; 16]> = Vec::new();
     for set in &sets {
         let recipe = set.labels.header().recipe;
-        recipe.check_like(&first.labels.header().recipe, set.labels.path())?;
+        let alike = recipe.check_like(&first.labels.header().recipe, set.labels.path());
+        alike.map_err(Error::UnlikeLabels)?;
         stops.extend(set.labels.stops());
     }
     stops.sort_unstable();
     stops.dedup();
-    // The originals of a file are numbered after those of the file before.
-    let mut originals = Vec::new();
-    let mut offsets = Vec::new();
+    let mut originals = MergedOriginals::default();
+    let mut numbers = Vec::new();
     for set in &sets {
-        let offset = originals
-            .last()
-            .map_or(0, |last: &OriginalRow| last.original + 1);
-        offsets.push(offset);
-        for mut row in set.originals()? {
-            row.original = row.original.saturating_add(offset);
-            originals.push(row);
-        }
+        numbers.push(originals.add(set.originals()?));
     }
     let all: u64 = sets.iter().map(|set| set.labels.len()).sum();
     let tables = sets.iter().all(|set| set.table.is_some());
@@ -184,7 +180,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
             break;
         };
         let mut joined: Option<LabelRow> = None;
-        for (stream, offset) in streams.iter_mut().zip(&offsets) {
+        for ((stream, numbers), set) in streams.iter_mut().zip(&numbers).zip(&sets) {
             let same =
                 |entry: &Result<LabelEntry>| matches!(entry, Ok((found, _)) if *found == hash);
             let Some(Ok((_, row))) = stream.next_if(same) else {
@@ -194,15 +190,22 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
                 continue;
             };
             for original in &mut row.originals {
-                *original = original.saturating_add(*offset);
+                let Some(&number) = numbers.get(original) else {
+                    let path = originals_of(set.labels.path());
+                    let detail = format!("original {original} has no name");
+                    return Err(Error::corrupted(&path, detail));
+                };
+                *original = number;
             }
             match &mut joined {
                 None => joined = Some(row),
                 Some(joined) => {
-                    joined.count += row.count;
-                    joined.pages += row.pages;
+                    joined.count = joined.count.max(row.count);
+                    joined.pages = joined.pages.max(row.pages);
                     joined.sites = joined.sites.max(row.sites);
                     joined.originals.extend(row.originals);
+                    joined.originals.sort_unstable();
+                    joined.originals.dedup();
                     joined.proposed = joined.proposed.take().or(row.proposed);
                 }
             }
@@ -212,7 +215,43 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
         }
     }
     let made = json!({ "merged": names(inputs), "cento": env!("CARGO_PKG_VERSION") });
-    out.finish(&stops, made, originals)
+    out.finish(&stops, made, originals.rows)
+}
+
+/// The originals of several files of labels, each listed once.
+#[derive(Default)]
+struct MergedOriginals {
+    rows: Vec<OriginalRow>,
+    /// Where the originals with a URL are in `rows`. Those of one file are different originals,
+    /// even if they have the same URL.
+    by_page: HashMap<String, Vec<usize>>,
+}
+
+impl MergedOriginals {
+    /// Adds the originals of a file. Returns their new numbers by their numbers in the file.
+    fn add(&mut self, originals: Vec<OriginalRow>) -> HashMap<u32, u32> {
+        let mut numbers = HashMap::new();
+        let mut found: HashMap<String, usize> = HashMap::new();
+        for mut row in originals {
+            let before = found.entry(row.page.clone()).or_default();
+            let known = self.by_page.entry(row.page.clone()).or_default();
+            let at = match known.get(*before) {
+                Some(&at) => at,
+                None => {
+                    known.push(self.rows.len());
+                    self.rows.len()
+                }
+            };
+            *before += 1;
+            let number = u32::try_from(at).unwrap_or(u32::MAX);
+            numbers.insert(row.original, number);
+            if at == self.rows.len() {
+                row.original = number;
+                self.rows.push(row);
+            }
+        }
+        numbers
+    }
 }
 
 /// Writes the labels of a file that are in none of the others.
@@ -224,7 +263,8 @@ pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<Labels
         .collect::<Result<Vec<Labels>>>()?;
     for other in &others_open {
         let recipe = other.header().recipe;
-        recipe.check_like(&set.labels.header().recipe, other.path())?;
+        let alike = recipe.check_like(&set.labels.header().recipe, other.path());
+        alike.map_err(Error::UnlikeLabels)?;
     }
     let made = json!({ "of": names(&[from.to_owned()]), "without": names(others), "cento": env!("CARGO_PKG_VERSION") });
     let keep = |hash: &[u8; 16], _: Option<&LabelRow>| {
@@ -249,9 +289,28 @@ pub fn stop_labels(
     }
     stops.sort_unstable();
     let accepted = stops.len() as u64;
-    let made = json!({ "reviewed": names(&[path.to_owned()]), "before": set.labels.header().made, "cento": env!("CARGO_PKG_VERSION") });
+    let made = reviewed(&set.labels.header().made, path, accepted);
     let keep = |hash: &[u8; 16], _: Option<&LabelRow>| stops.binary_search(hash).is_err();
     Ok((filter(&set, output, keep, &stops, made)?, accepted))
+}
+
+/// Returns the note on how labels were made after a review that stopped a number of them: how they
+/// were made before all reviews, and which files were reviewed.
+fn reviewed(made: &Value, path: &Path, stopped: u64) -> Value {
+    if stopped == 0 {
+        return made.clone();
+    }
+    let (before, mut files) = match (made.get("before"), made.get("reviewed")) {
+        (Some(before), Some(Value::Array(files))) => (before.clone(), files.clone()),
+        _ => (made.clone(), Vec::new()),
+    };
+    for name in names(&[path.to_owned()]) {
+        let name = Value::String(name);
+        if !files.contains(&name) && files.len() < NAMES {
+            files.push(name);
+        }
+    }
+    json!({ "reviewed": files, "before": before, "cento": env!("CARGO_PKG_VERSION") })
 }
 
 /// Reads all labels of a file with their provenance.
@@ -289,11 +348,14 @@ fn filter(
     out.finish(&stops, made, set.originals()?)
 }
 
+/// The most files that the note on how labels were made names.
+const NAMES: usize = 20;
+
 fn names(paths: &[PathBuf]) -> Vec<String> {
     let names = paths.iter().filter_map(|path| path.file_name());
     names
         .map(|name| name.to_string_lossy().into_owned())
-        .take(20)
+        .take(NAMES)
         .collect()
 }
 
@@ -301,7 +363,6 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
 mod tests {
     use cento_labels::Recipe;
     use proptest::prelude::*;
-    use serde_json::Value;
     use std::collections::BTreeSet;
 
     use super::*;
@@ -390,8 +451,10 @@ mod tests {
                 let row = row.unwrap();
                 let number: u8 = row.text.as_ref().unwrap().parse().unwrap();
                 let times = u64::from(one.contains(&number)) + u64::from(other.contains(&number));
-                prop_assert_eq!(row.count, 2 * times);
-                prop_assert_eq!(row.originals.len() as u64, times);
+                // Both files have the same originals, and perhaps the same pages.
+                prop_assert!(times > 0);
+                prop_assert_eq!((row.count, row.pages, row.sites), (2, 1, Some(1)));
+                prop_assert_eq!(row.originals, vec![u32::from(number) % 3]);
             }
 
             subtract(&a, std::slice::from_ref(&b), &c).unwrap();
@@ -423,7 +486,7 @@ mod tests {
                 outcome
                     .unwrap_err()
                     .to_string()
-                    .contains("was made with of files, not chunks")
+                    .contains("has labels of files, not of chunks")
             );
         }
         // Without a table there is nothing to review.

@@ -6,7 +6,8 @@
 //!   NAME.labels.originals.parquet    the originals of the labels, if they were made from originals
 //! ```
 //!
-//! Labels can be used without these tables; matches then have neither texts nor originals.
+//! Labels can be used without these tables; matches then have neither texts nor originals. A table
+//! of labels without its table of originals cannot be used.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,12 +16,15 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use cento_file::Output;
 use cento_flow::{TableRow, table_row};
+use cento_labels::Labels;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use crate::discover::LABELS_TABLE;
 use crate::error::{Error, Result};
-use crate::tables::read_rows;
+use crate::run::Findings;
+use crate::tables::{batches_of, open, read_rows, table_columns};
 
 /// The most rows, and bytes, that are encoded together.
 const BATCH: usize = 4096;
@@ -90,6 +94,76 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Verifies the tables beside labels. Labels can be used without both tables, or without that of
+/// labels; but the table of labels names its originals by the numbers in the other one.
+pub fn verify_tables(labels: &Labels) -> Result<()> {
+    if table_of(labels.path()).is_file() {
+        labels.check_sidecars_exist(&[ORIGINALS])?;
+    }
+    let path = match labels.verify_sidecars() {
+        Err(cento_labels::Error::SidecarMismatch { path, .. }) => path,
+        outcome => return Ok(outcome?),
+    };
+    // The footer of a table is at its end: a table of another size that has one is complete, so it
+    // was written with other labels. Damage that keeps the size can be anywhere.
+    let mut sidecars = labels.header().sidecars.iter();
+    let bytes = path.metadata().map_or(0, |file| file.len());
+    let is_written_size = sidecars.any(|sidecar| {
+        with_ending(labels.path(), &sidecar.ending) == path && sidecar.bytes == bytes
+    });
+    let is_whole = is_table_of::<LabelRow>(&path) || is_table_of::<OriginalRow>(&path);
+    let labels = labels.path().to_owned();
+    Err(match !is_written_size && is_whole {
+        true => Error::OtherLabels { path, labels },
+        false => cento_labels::Error::SidecarMismatch { path, labels }.into(),
+    })
+}
+
+/// Fails if a table that was written with the labels is missing or is not the one that was written.
+pub fn verify_all_tables(labels: &Labels) -> Result<()> {
+    labels.check_sidecars_exist(&[TABLE, ORIGINALS])?;
+    verify_tables(labels)
+}
+
+/// Returns whether a file is a table with the columns of these rows. More columns may follow: those
+/// that identify pages of tables.
+pub fn is_table_of<T: TableRow>(path: &Path) -> bool {
+    let fields = T::fields();
+    table_columns(path).is_ok_and(|columns| {
+        let mut columns = columns.iter();
+        fields
+            .iter()
+            .all(|field| columns.next() == Some(field.name()))
+    })
+}
+
+/// Copies the labels of findings that are not proposed as stops to a table beside theirs, with all
+/// columns. Returns its path, and how often these labels occur.
+pub fn without_proposals(findings: &Findings) -> Result<(PathBuf, u64)> {
+    let path = findings.table("labels-without-proposals");
+    let table = open(&findings.table(LABELS_TABLE.as_str()))?;
+    // Findings may come from a stranger: links in them are not followed.
+    let file = Output::within(&path).map_err(|error| Error::io(&path, error))?;
+    let wrong = |error| failed(&path, error);
+    let mut writer = ArrowWriter::try_new(file, Arc::clone(table.schema()), Some(properties()))
+        .map_err(wrong)?;
+    let mut occurrences: u64 = 0;
+    for batch in batches_of(&path, table)? {
+        let batch = batch?;
+        let rows = LabelRow::read(&batch);
+        let rows = rows.map_err(|error| Error::corrupted(&path, error.to_string()))?;
+        for (at, row) in rows.iter().enumerate() {
+            if row.proposed.is_none() {
+                occurrences = occurrences.saturating_add(row.count);
+                writer.write(&batch.slice(at, 1)).map_err(wrong)?;
+            }
+        }
+    }
+    let file = writer.into_inner().map_err(wrong)?;
+    file.finish().map_err(|error| Error::io(&path, error))?;
+    Ok((path, occurrences))
+}
+
 /// Reads the labels of a table, in order.
 pub fn read_labels(path: &Path) -> Result<impl Iterator<Item = Result<LabelRow>> + use<>> {
     read_rows(path)
@@ -115,12 +189,7 @@ impl<T: TableRow> TableOutput<T> {
     pub fn create(path: &Path) -> Result<TableOutput<T>> {
         let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
-        let level = ZstdLevel::try_new(1).unwrap_or_default();
-        let properties = WriterProperties::builder()
-            .set_created_by("cento".to_owned())
-            .set_compression(Compression::ZSTD(level))
-            .build();
-        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties()))
             .map_err(|error| failed(path, error))?;
         Ok(TableOutput {
             path: path.to_owned(),
@@ -166,6 +235,14 @@ impl<T: TableRow> TableOutput<T> {
         }
         Ok(())
     }
+}
+
+fn properties() -> WriterProperties {
+    let level = ZstdLevel::try_new(1).unwrap_or_default();
+    WriterProperties::builder()
+        .set_created_by("cento".to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .build()
 }
 
 fn failed(path: &Path, source: parquet::errors::ParquetError) -> Error {

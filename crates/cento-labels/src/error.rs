@@ -30,8 +30,24 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// A sidecar file is not the one that was written with the labels.
+    #[error("{} is corrupted: its checksum in {} does not match", .path.display(), .labels.display())]
+    SidecarMismatch {
+        /// The sidecar file.
+        path: PathBuf,
+        /// The labels.
+        labels: PathBuf,
+    },
+    /// A sidecar file does not exist.
+    #[error("{} is missing, which was written with {}", .path.display(), .labels.display())]
+    SidecarMissing {
+        /// The sidecar file.
+        path: PathBuf,
+        /// The labels.
+        labels: PathBuf,
+    },
     /// Labels cannot be used with labels or a corpus of another recipe.
-    #[error("{} was made with {name} {found}, not {expected}", .path.display())]
+    #[error("{}", recipe_mismatch(.path, .name, .found, .expected))]
     RecipeMismatch {
         /// The file.
         path: PathBuf,
@@ -58,6 +74,15 @@ pub enum Error {
     },
 }
 
+/// Says how the recipe of a file differs.
+fn recipe_mismatch(path: &Path, name: &str, found: &str, expected: &str) -> String {
+    let path = path.display();
+    match name {
+        "of" => format!("{path} has labels of {found}, not of {expected}"),
+        _ => format!("{path} was made with {name} {found}, not {expected}"),
+    }
+}
+
 /// A [`Result`](std::result::Result) with the [`Error`] of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -68,7 +93,9 @@ impl Error {
             Error::NotLabels(_) | Error::TooNew { .. } | Error::RecipeMismatch { .. } => {
                 Fault::Usage
             }
-            Error::Corrupted { .. } => Fault::Corrupted,
+            Error::Corrupted { .. }
+            | Error::SidecarMismatch { .. }
+            | Error::SidecarMissing { .. } => Fault::Corrupted,
             Error::TooMany => Fault::Unsuitable,
             Error::Io { source, .. } => Fault::of_io(source),
             Error::NotSorted => Fault::Bug,
@@ -82,9 +109,15 @@ impl Error {
                 Some("make one with `cento discover CORPUS -o NAME.labels`".to_owned())
             }
             Error::TooNew { .. } => Some("install a newer cento to read it".to_owned()),
-            Error::Corrupted { .. } => {
+            Error::Corrupted { .. }
+            | Error::SidecarMismatch { .. }
+            | Error::SidecarMissing { .. } => {
                 Some("restore it from a backup, or run `cento discover` again".to_owned())
             }
+            Error::RecipeMismatch { name: "of", .. } => Some(
+                "labels of files and labels of chunks cannot be used together: `cento discover --unit` makes either"
+                    .to_owned(),
+            ),
             Error::RecipeMismatch { name, found, .. } => Some(format!(
                 "use {name} {found} for both: index the corpus again, or run `cento discover` again"
             )),

@@ -93,8 +93,7 @@ impl Labels {
         Ok(())
     }
 
-    /// Verifies the checksums of the sidecar files. A missing one is not an error, because labels
-    /// can be used without it.
+    /// Verifies the checksums of the sidecar files that exist.
     pub fn verify_sidecars(&self) -> Result<()> {
         for sidecar in &self.header.sidecars {
             let path = with_suffix(&self.path, &sidecar.ending);
@@ -103,12 +102,29 @@ impl Labels {
             }
             let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
             if (found.bytes, &found.blake3) != (sidecar.bytes, &sidecar.blake3) {
-                let labels = self.path.display();
-                let detail = format!("its checksum in {labels} does not match");
-                return Err(Error::corrupted(&path, detail));
+                let labels = self.path.clone();
+                return Err(Error::SidecarMismatch { path, labels });
             }
         }
         Ok(())
+    }
+
+    /// Fails if a sidecar file with one of these suffixes was written with the labels and does not
+    /// exist.
+    pub fn check_sidecars_exist(&self, endings: &[&str]) -> Result<()> {
+        let mut sidecars = self.header.sidecars.iter();
+        let missing = sidecars.find_map(|sidecar| {
+            let path = with_suffix(&self.path, &sidecar.ending);
+            let is_missing = endings.contains(&sidecar.ending.as_str()) && !path.is_file();
+            is_missing.then_some(path)
+        });
+        match missing {
+            Some(path) => Err(Error::SidecarMissing {
+                path,
+                labels: self.path.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The path of the file.

@@ -114,6 +114,8 @@ impl Error {
             Error::Cancelled => Fault::Interrupted,
             Error::Misread { .. } => Fault::Bug,
             Error::Store(error) => error.fault(),
+            // Findings or a truth that do not exist.
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => Fault::Usage,
             Error::Io { source, .. } => Fault::of_io(source),
         }
     }

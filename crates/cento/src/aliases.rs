@@ -90,6 +90,19 @@ pub(crate) fn contamination(command: Command) -> Command {
                         [default: 0.5]";
             described(option, text)
         })
+        .mut_arg("filter", |option| {
+            let text = "Write the inputs without the pages that were found to the folder of --output. \
+                        Without INPUT, all inputs";
+            let more = "Formats and files stay the same, and a table removed.csv lists the removed \
+                        pages: those with at least --min-share of an item.";
+            option.help(text).long_help(format!("{text}\n\n{more}"))
+        })
+        .mut_arg("overwrite", |option| {
+            let text = "Replace existing files";
+            option
+                .help(text)
+                .long_help(format!("{text}\n\nThose of --filter."))
+        })
         .mut_args(|option| {
             let hidden = [
                 "labels",

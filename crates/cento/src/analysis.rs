@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use cento_file::is_standard_output;
 use cento_find::{FINDINGS, Findings, Workplace};
 use cento_flow::Progress;
-use cento_store::Corpus;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::command_line::typed_command;
-use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
 use crate::meter::{AnalysisStep, Meter};
@@ -69,9 +67,6 @@ impl AnalysisArguments {
     ) -> Result<Findings, CommandError> {
         if let Some(out) = &self.out {
             check_table_file(out)?;
-        }
-        if let (Some(out), Ok(corpus)) = (&self.out, Corpus::open(corpus)) {
-            check_not_input(out, &corpus)?;
         }
         let progress = Progress::new();
         let meter = Meter::start(&AnalysisStep::new(&progress));

@@ -22,6 +22,7 @@ use crate::arguments::Arguments;
 use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
 use crate::output::{print_data, say_always};
+use crate::overwriting;
 use crate::terminal::StandardStream;
 
 /// The values of an option that takes any number of them, by position among the words.
@@ -322,6 +323,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
         return Err(command.error(ErrorKind::MissingRequiredArgument, message));
     }
     TYPED.set(typed);
+    overwriting::remember(&command, &matches);
     COMMAND.set(typed_words);
     VERB.set(matches.subcommand_name().map(str::to_owned));
     Arguments::from_arg_matches(&matches)

@@ -24,7 +24,6 @@ pub(crate) fn contamination(
     };
     params.check()?;
     let items = open_originals(arguments, source)?;
-    items.check_outputs(&arguments.analysis.out)?;
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
         grams(
             source,
@@ -54,37 +53,46 @@ fn contamination_summary(
 ) -> Result<String, CommandError> {
     let counts: GramsSummary = findings.summary()?;
     let searched = counts.items.saturating_sub(counts.short + counts.common);
-    let mut text = format!(
-        "{} of {}: at least {} of {} runs of {} words on one page\n",
-        number(counts.listed),
-        counted(searched, "item", "items"),
-        match params.min_share {
-            0.5 => "half".to_owned(),
-            share => percent(share),
-        },
-        plural(counts.listed, "its", "their"),
-        params.k,
-    );
+    let k = u64::from(params.k);
+    let words = counted(k, "word", "words");
+    let mut text = match searched {
+        0 => format!("No item was compared by runs of {words}\n"),
+        _ => format!(
+            "{} of {}: at least {} of {} runs of {words} on one page\n",
+            number(counts.listed),
+            counted(searched, "item", "items"),
+            match params.min_share {
+                0.5 => "half".to_owned(),
+                share => percent(share),
+            },
+            plural(counts.listed, "its", "their"),
+        ),
+    };
     let most = number(most_items(counts.items));
     let mut lines = Lines::default();
-    lines.add_with(
-        "items",
-        number(counts.items),
-        format!("compared by runs of {} words", params.k),
-    );
+    let remark = match searched {
+        0 => String::new(),
+        all if all == counts.items => format!("compared by runs of {words}"),
+        some => format!(
+            "of which {} compared by runs of {words}",
+            counted(some, "was", "were")
+        ),
+    };
+    lines.add_with("items", number(counts.items), remark);
     lines.add_with(
         "found in part",
         number(counts.found),
         "at least one run of words",
     );
     if counts.short > 0 {
-        let remark = format!("ignored: fewer than {} words", params.k);
+        let remark = format!("ignored: fewer than {words}");
         lines.add_with("too short", number(counts.short), remark);
     }
     if counts.common > 0 {
         let remark = format!(
-            "ignored: apart from runs in more than {most} items, they have fewer than {} runs",
-            params.k
+            "ignored: apart from runs in more than {most} items, {} fewer than {}",
+            plural(counts.common, "it has", "they have"),
+            counted(k, "run", "runs")
         );
         lines.add_with("too common", number(counts.common), remark);
     }
@@ -109,7 +117,11 @@ fn contamination_summary(
             all += 1;
         }
         text.push_str(&table_of(&heading, &cells, all));
-    } else if counts.items == counts.short && counts.items > 0 {
+    } else if counts.items == 0 {
+        text.push_str("There are no items with text.\n");
+    } else if searched == 0 && counts.common > 0 {
+        text.push_str("All items were ignored: compare them with --grams of other lengths.\n");
+    } else if counts.items == counts.short {
         text.push_str("All items have fewer words than --grams: try a smaller number.\n");
     } else {
         text.push_str(

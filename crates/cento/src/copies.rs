@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
-use crate::corpora::{check_no_input, is_corpus};
+use crate::corpora::is_corpus;
 use crate::corpus_input::{CorpusArguments, OpenedCorpus, OtherCorpus, refuse_reading};
 use crate::figures::FigureArguments;
 use crate::files::{check_writable, write_with};
@@ -211,7 +211,6 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError>
     }
     if let Some(list) = &arguments.skip_list {
         check_writable(list)?;
-        check_no_input(list, &source)?;
     }
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
         let workplace = workplace.with_less_memory(source.bytes_in_memory());

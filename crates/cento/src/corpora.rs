@@ -1,4 +1,4 @@
-//! Corpora named on the command line: recognising them, opening them, and protecting their inputs.
+//! Corpora named on the command line: recognising them, and opening them.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -48,27 +48,6 @@ pub(crate) fn open_with_texts(
         }
     }
     Ok(source)
-}
-
-/// Fails if an output file is an input of one of these corpora, under any name.
-pub(crate) fn check_no_input(output: &Path, source: &CorpusPages) -> Result<(), CommandError> {
-    let mut corpora = source.corpora().iter();
-    corpora.try_for_each(|corpus| check_not_input(output, corpus))
-}
-
-/// Fails if an output file is an input of a corpus, under any name.
-pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), CommandError> {
-    let inode = cento_file::inode(output);
-    for (_, input) in corpus.inputs()? {
-        let is_same_file = inode.is_some() && cento_file::inode(Path::new(&input)) == inode;
-        if is_same_file || Path::new(&input) == output {
-            return Err(CommandError::usage(
-                format!("the output would overwrite the input {input}"),
-                "choose another output file",
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -143,6 +143,8 @@ pub(crate) struct DetectArguments {
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) count_stops: bool,
     /// Additional stop list: a text file in the format of `cento labels stops`
+    ///
+    /// With --against; labels in a file have their own stops.
     #[arg(
         long,
         value_name = "FILE",
@@ -151,6 +153,8 @@ pub(crate) struct DetectArguments {
     )]
     pub(crate) stop: Vec<PathBuf>,
     /// Stop all labels that look like idioms or templates, without a review
+    ///
+    /// With --against; labels in a file are reviewed with `cento labels review`.
     #[arg(long, conflicts_with = "labels", help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
@@ -279,6 +283,17 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     if let Some(folder) = &arguments.evidence {
         evidence::check_folder(folder, arguments.overwrite)?;
     }
+    let reads_text = match (&arguments.evidence, params.fuzzy) {
+        (Some(_), _) => Some("--evidence shows"),
+        (_, Some(_)) => Some("--fuzzy compares"),
+        _ => None,
+    };
+    if let Some(what) = reads_text.filter(|_| !source.has_text()) {
+        return Err(CommandError::usage(
+            format!("the corpus was indexed without text, which {what}"),
+            "index it again without --no-text",
+        ));
+    }
     let (set, originals) = match &arguments.labels {
         Some(path) => (LabelSet::open(path)?, None),
         None => {
@@ -298,13 +313,9 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
         }
         _ => None,
     };
-    if let (Some(folder), Some(originals)) = (&arguments.evidence, &originals) {
-        let Some(shared) = &shared else {
-            return Err(CommandError::usage(
-                "the corpus was indexed without text, which --evidence shows".to_owned(),
-                "index it again without --no-text",
-            ));
-        };
+    if let (Some(folder), Some(originals), Some(shared)) =
+        (&arguments.evidence, &originals, &shared)
+    {
         write_evidence(arguments, &source, originals, shared, folder)?;
     }
     let rates = match &arguments.truth {
@@ -384,11 +395,18 @@ fn shared_summary(shared: &Findings) -> Result<String, CommandError> {
         0 => String::new(),
         pairs => {
             format!(
-                "{} of a page and an original to which its chunks are attributed {} {}: --out FILE.csv \
-             lists them side by side, and --evidence FOLDER writes a page for each site.\n",
+                "{} of a page and an original to which its chunks are attributed {} {}, and \
+                 --evidence FOLDER writes a page for each site.\n",
                 counted(pairs, "pair", "pairs"),
                 plural(pairs, "shares", "share"),
-                counted(counts.passages, "passage", "passages"),
+                match counts.passages {
+                    0 => "no long passage: --out FILE.csv lists the pairs".to_owned(),
+                    passages => format!(
+                        "{}: --out FILE.csv lists {} side by side",
+                        counted(passages, "passage", "passages"),
+                        plural(passages, "it", "them"),
+                    ),
+                },
             ) + &match counts.same_domain {
                 0 => String::new(),
                 1 => "1 of these pairs is on one domain: --own DOMAIN ignores your own pages.\n"
@@ -537,7 +555,6 @@ fn labels_of_originals(
     }
     // The labels include the stops; `--no-stop` decides later whether they are used.
     let list: StopList = stop_list(&arguments.stop, false)?;
-    originals.check_outputs(arguments.write_labels.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);
     let params = DiscoverParams::new(
@@ -556,11 +573,11 @@ fn labels_of_originals(
         stop_labels(output, output, |row| row.proposed.is_some())?;
     } else if counts.proposed > 0 {
         say(&format!(
-            "note: {} like idioms or templates; --stop-proposed ignores {}",
+            "note: {}; --stop-proposed ignores {}",
             counted(
                 counts.proposed,
-                "chunk of the originals looks",
-                "chunks of the originals look"
+                "chunk of the originals looks like an idiom or a template",
+                "chunks of the originals look like idioms or templates"
             ),
             plural(counts.proposed, "it", "them"),
         ));

@@ -133,7 +133,8 @@ pub(crate) fn summary(
         arguments.top.rows(),
         counts.matched_sites,
     )?);
-    text.push_str(&sentences(&advice(&counts, set, arguments.fuzzy.is_some())));
+    let (fuzzy, against) = (arguments.fuzzy.is_some(), arguments.labels.is_none());
+    text.push_str(&sentences(&advice(&counts, set, fuzzy, against)));
     if counts.matched > 0 {
         text.push_str(&corpus.findings_line(findings));
     }
@@ -183,14 +184,19 @@ fn site_table(
 }
 
 /// Explains an empty result, and what to try next.
-fn advice(counts: &DetectSummary, set: &LabelSet, fuzzy: bool) -> String {
+fn advice(counts: &DetectSummary, set: &LabelSet, fuzzy: bool, against: bool) -> String {
     let mut text = String::new();
     if counts.pages == 0 && counts.own_pages > 0 {
         text.push_str("All pages are excluded by --own.\n");
     } else if counts.pages == 0 {
         text.push_str("No page has text: `cento info` shows why pages were rejected.\n");
     } else if set.used().count == 0 {
-        text.push_str("There are no labels; with --against, try a lower --min-length.\n");
+        text.push_str(match against {
+            true => {
+                "No chunk of the originals is a label: all are stops or shorter than --min-length.\n"
+            }
+            false => "The file of labels has no labels.\n",
+        });
     } else if counts.matched == 0 && counts.fuzzy > 0 {
         text.push_str("No page contains a label without edits.\n");
     } else if counts.matched == 0 && fuzzy {

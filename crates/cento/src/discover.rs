@@ -9,6 +9,8 @@ use cento_find::discover::{
     DiscoverParams, DiscoverSummary, FREQUENCIES_TABLE, How, LABELS_TABLE, default_threshold,
     discover, objects_of, recipe_of, write_labels,
 };
+use cento_find::labelling::stop_labels;
+use cento_find::provenance::{LabelRow, originals_of, read_originals, without_proposals};
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
 use cento_report::format::counted;
@@ -27,6 +29,7 @@ use crate::files::read_text;
 use crate::labels::{most_frequent, print_summary};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
 use crate::output::{Lines, clean, number, table_of};
+use crate::overwriting::check_labels_output;
 use crate::sample::SampleArguments;
 use crate::top::TopArguments;
 
@@ -46,7 +49,8 @@ use crate::top::TopArguments;
 #[command(after_help = "\
 Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of their texts and
 where they come from (NAME.labels.parquet) and, with --from, a table of the originals. The same
-tables, and the distribution of frequencies, are findings in CORPUS/findings/discover.
+tables, and the distribution of frequencies, are findings in CORPUS/findings/discover. With
+--stop-proposed, only the tables there still have the proposals.
 
 Stop chunks are idioms: `cento labels stops` prints the list. Other chunks that look like idioms
 (short, without words, below 100 bytes and spread over many domains, on many originals) are
@@ -162,9 +166,6 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandErro
             &arguments.analysis.resources,
         )?),
     };
-    if let Some(originals) = &originals {
-        originals.check_outputs(arguments.analysis.out.iter().chain([&arguments.output]))?;
-    }
     let (source, parameters) = match (&originals, corpus) {
         // Originals that are a corpus keep their own chunks if no other corpus is named.
         (Some(originals), None) => {
@@ -210,12 +211,21 @@ fn finish(
     let findings = arguments
         .analysis
         .run(place, |workplace| discover(source, params, workplace))?;
-    write_labels(&findings, params, &arguments.output)?;
-    let mut stopped = None;
-    if arguments.stop_proposed {
-        let output = &arguments.output;
-        let accept = |row: &cento_find::provenance::LabelRow| row.proposed.is_some();
-        stopped = Some(cento_find::labelling::stop_labels(output, output, accept)?.1);
+    // Proposals are stopped in a file of labels. A stream gets the result.
+    let folder = match arguments.stop_proposed && is_stream(&arguments.output) {
+        true => Some(private_folder(
+            arguments.analysis.resources.temp.as_deref(),
+        )?),
+        false => None,
+    };
+    let labels = match &folder {
+        Some(folder) => folder.path().join("stopped.labels"),
+        None => arguments.output.clone(),
+    };
+    write_labels(&findings, params, &labels)?;
+    let written = WrittenLabels::of(&findings, &labels, arguments.stop_proposed)?;
+    if folder.is_some() {
+        stop_labels(&labels, &arguments.output, |_| false)?;
     }
     if let Some(folder) = &arguments.figures {
         arguments
@@ -223,21 +233,67 @@ fn finish(
             .write(folder, &Discover.figures(&findings)?)?;
     }
     let sampling = &arguments.sampling;
-    let hash = |row: &cento_find::provenance::LabelRow| {
-        row.hash.map(|byte| format!("{byte:02x}")).concat()
-    };
+    let hash = |row: &LabelRow| row.hash.map(|byte| format!("{byte:02x}")).concat();
     let nothing =
         "there are no labels to draw a sample from; without --sample, the summary says why";
-    if sampling.print(&findings, LABELS_TABLE, hash, |_| true, nothing)? {
+    let is_label = |row: &LabelRow| written.stopped.is_none() || row.proposed.is_none();
+    if sampling.print(&findings, LABELS_TABLE, hash, is_label, nothing)? {
         return Ok(ExitCode::SUCCESS);
     }
-    if !arguments.analysis.export(&findings.table("labels"))? {
+    if !arguments.analysis.export(&written.table)? {
         print_summary(
             &arguments.output,
-            &summary(arguments, params, &findings, stopped)?,
+            &summary(arguments, params, &findings, &written)?,
         )?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The labels of the file that was written: those of the findings, unless proposals became stops.
+struct WrittenLabels {
+    /// Their table.
+    table: PathBuf,
+    labels: u64,
+    /// How often they occur.
+    occurrences: u64,
+    /// How many originals have them.
+    originals: u64,
+    /// With `--stop-proposed`, how many labels became stops.
+    stopped: Option<u64>,
+}
+
+impl WrittenLabels {
+    /// Stops the proposals in a file of labels, if that was asked for, and counts what is left.
+    fn of(
+        findings: &Findings,
+        labels: &Path,
+        stop_proposed: bool,
+    ) -> Result<WrittenLabels, CommandError> {
+        let counts: DiscoverSummary = findings.summary()?;
+        if !stop_proposed {
+            return Ok(WrittenLabels {
+                table: findings.table("labels"),
+                labels: counts.labels,
+                occurrences: counts.occurrences,
+                originals: counts.originals,
+                stopped: None,
+            });
+        }
+        let (header, stopped) = stop_labels(labels, labels, |row| row.proposed.is_some())?;
+        let (table, occurrences) = without_proposals(findings)?;
+        let beside = originals_of(labels);
+        let originals = match beside.is_file() {
+            true => read_originals(&beside)?.count() as u64,
+            false => 0,
+        };
+        Ok(WrittenLabels {
+            table,
+            labels: header.labels,
+            occurrences,
+            originals,
+            stopped: Some(stopped),
+        })
+    }
 }
 
 /// Fails if a file of labels cannot be written: before the work rather than after it.
@@ -257,7 +313,7 @@ pub(crate) fn check_output(path: &Path) -> Result<(), CommandError> {
             format!("{} does not exist", folder.display()),
             "create the folder, or choose another one",
         )),
-        _ => Ok(()),
+        _ => check_labels_output(path),
     }
 }
 
@@ -282,15 +338,14 @@ fn summary(
     arguments: &DiscoverArguments,
     params: &DiscoverParams,
     findings: &Findings,
-    stopped: Option<u64>,
+    written: &WrittenLabels,
 ) -> Result<String, CommandError> {
     let counts: DiscoverSummary = findings.summary()?;
     let output = clean(&arguments.output.display().to_string()).into_owned();
     let of = params.recipe.of;
-    let written = counts.labels.saturating_sub(stopped.unwrap_or(0));
     let mut text = format!(
         "{} of {of} {}\n",
-        counted(written, "label", "labels"),
+        counted(written.labels, "label", "labels"),
         match is_stream(&arguments.output) {
             true => "on standard output".to_owned(),
             false => format!("in {output}"),
@@ -300,19 +355,28 @@ fn summary(
     lines.add("pages", number(counts.pages));
     lines.add(of.name(), number(counts.objects));
     let rule = match params.how {
-        How::Threshold(threshold) => format!("each occurs more than {} times", number(threshold)),
-        How::Top(top) => most_frequent_rule(findings, top, counts.labels)?,
+        How::Threshold(threshold) => format!(
+            "each occurs more than {}",
+            counted(threshold, "time", "times")
+        ),
+        How::Top(top) => {
+            let rule = most_frequent_rule(findings, top, counts.labels)?;
+            match written.stopped {
+                Some(1..) if counts.labels >= top => format!("{rule}; without proposed stops"),
+                _ => rule,
+            }
+        }
         How::Informed(least) => format!("at least {} bytes", number(least)),
     };
-    lines.add_with("labels", number(counts.labels), rule);
+    lines.add_with("labels", number(written.labels), rule);
     if !params.informed() {
         lines.add_with(
             "  occurrences",
-            number(counts.occurrences),
-            share(counts.occurrences, counts.objects, of.name()),
+            number(written.occurrences),
+            share(written.occurrences, counts.objects, of.name()),
         );
     } else {
-        lines.add("originals with labels", number(counts.originals));
+        lines.add("originals with labels", number(written.originals));
     }
     lines.add_with(
         "stopped",
@@ -322,22 +386,26 @@ fn summary(
             count => format!("distinct {of} on the stop list of {}", number(count)),
         },
     );
-    match stopped {
+    match written.stopped {
         Some(stopped) => {
-            let remark = "labels that look like boilerplate became stops";
+            let remark = match stopped {
+                0 => "no label looks like boilerplate",
+                1 => "a label that looks like boilerplate became a stop",
+                _ => "labels that look like boilerplate became stops",
+            };
             lines.add_with("proposed stops", number(stopped), remark);
         }
         None => lines.add("proposed stops", number(counts.proposed)),
     }
     text.push_str(&lines.render());
-    let rows = most_frequent(&findings.table("labels"), arguments.top.rows(), |_| true)?;
+    let rows = most_frequent(&written.table, arguments.top.rows(), |_| true)?;
     if !rows.is_empty() && !params.informed() {
         let heading = ["most frequent labels", "times", "pages", "domains"];
-        text.push_str(&table_of(&heading, &rows, counts.labels));
+        text.push_str(&table_of(&heading, &rows, written.labels));
     }
     // Standard output has no name that another command could read.
-    if counts.labels == 0 || !is_stream(&arguments.output) {
-        text.push_str(&advice(params, &counts, &output, stopped));
+    if written.labels == 0 || !is_stream(&arguments.output) {
+        text.push_str(&advice(params, &counts, &output, written));
     }
     Ok(text)
 }
@@ -380,7 +448,7 @@ fn advice(
     params: &DiscoverParams,
     counts: &DiscoverSummary,
     output: &str,
-    stopped: Option<u64>,
+    written: &WrittenLabels,
 ) -> String {
     let of = params.recipe.of;
     if counts.objects == 0 {
@@ -389,8 +457,8 @@ fn advice(
     if counts.labels == 0 {
         return match params.how {
             How::Threshold(threshold) => format!(
-                "Apart from stops, nothing occurs more than {} times: try a lower --more-than, or --most-frequent 100.\n",
-                number(threshold)
+                "Apart from stops, nothing occurs more than {}: try a lower --more-than, or --most-frequent 100.\n",
+                counted(threshold, "time", "times")
             ),
             How::Top(_) => format!("Apart from stops, all {of} occur once.\n"),
             How::Informed(least) => format!(
@@ -399,8 +467,12 @@ fn advice(
             ),
         };
     }
+    if written.labels == 0 {
+        return "All labels look like boilerplate and became stops: without --stop-proposed, `cento labels review` shows why.\n"
+            .to_owned();
+    }
     let mut text = String::new();
-    if stopped.is_none() && counts.proposed > 0 {
+    if written.stopped.is_none() && counts.proposed > 0 {
         text.push_str(&format!(
             "Review the proposals: cento labels review {output}\n"
         ));

@@ -17,6 +17,7 @@ use crate::command_error::{CommandError, STRICT};
 use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print_as, say, shortened, size};
+use crate::overwriting;
 use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
 use crate::wrong_path::{check_no_address, check_no_corpus};
@@ -130,6 +131,7 @@ impl IndexRequest<'_> {
             .parameters(self.limits, self.part_size, added_to)?;
         let settings = self.reading.settings(&parameters, self.machine)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
+        overwriting::check_inputs(&inputs)?;
         Ok(ResolvedIndex {
             corpus: self.corpus.to_owned(),
             inputs,

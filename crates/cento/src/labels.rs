@@ -1,21 +1,25 @@
 //! `cento labels`.
 
 use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cento_file::is_standard_output;
+use cento_file::{is_standard_output, is_stream};
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
-use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
+use cento_find::provenance::{
+    LabelRow, originals_of, read_labels, table_of, verify_all_tables, verify_tables,
+};
 use cento_labels::{Labels, LabelsHeader, StopList};
-use cento_report::format::counted;
+use cento_report::format::{counted, plural};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
 use crate::discover::{check_output, stop_list};
-use crate::files::{export_table, write_file};
+use crate::files::{cannot_write, export_table, write_file};
 use crate::output::{Lines, clean, number, print, print_data, say, size};
 use crate::top::TopArguments;
 
@@ -177,7 +181,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), CommandError> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
-        labels.verify_sidecars()?;
+        verify_all_tables(&labels)?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -236,7 +240,7 @@ fn in_words(value: &Value) -> String {
 
 fn export(path: &Path, out: Option<&Path>) -> Result<(), CommandError> {
     let labels = Labels::open(path)?;
-    labels.verify_sidecars()?;
+    verify_tables(&labels)?;
     let table = table_of(path);
     if table.is_file() {
         return export_table(&table, out, out.is_none());
@@ -322,25 +326,51 @@ fn stopped(
 ) -> Result<(), CommandError> {
     let (header, count) = stop_labels(labels, output, accept)?;
     let text = format!(
-        "{} became stops\n{}",
+        "{} became {}\n{}",
         counted(count, "label", "labels"),
+        plural(count, "a stop", "stops"),
         made(&header, output)
     );
     print_summary(output, &text)
 }
 
+/// The first words of a list of proposals, by which it is recognised.
+const LIST: &str = "# Proposed stops.";
+
+/// Fails if a list would replace a file that is not a list of proposals. An empty file may be
+/// replaced.
+fn check_list(list: &Path) -> Result<(), CommandError> {
+    if is_stream(list) || !list.is_file() {
+        return Ok(());
+    }
+    let mut begin = Vec::new();
+    let file = File::open(list).map_err(|error| cannot_write(list, &error))?;
+    let mut file = file.take(LIST.len() as u64);
+    let read = file.read_to_end(&mut begin);
+    read.map_err(|error| cannot_write(list, &error))?;
+    match begin.is_empty() || begin == LIST.as_bytes() {
+        true => Ok(()),
+        false => Err(CommandError::usage(
+            format!("{} exists and is not a list of proposals", list.display()),
+            "remove it, or choose another name for the list",
+        )),
+    }
+}
+
 fn write_list(labels: &Path, list: &Path) -> Result<(), CommandError> {
-    let mut text = "# Proposed stops. Remove the lines of labels to keep; `cento labels review --apply` stops the rest.\n\
-                    [chunks]\n"
-        .to_owned();
+    check_list(list)?;
+    let mut text = format!(
+        "{LIST} Remove the lines of labels to keep; `cento labels review --apply` stops the rest.\n\
+         [chunks]\n"
+    );
     let mut count = 0;
     for row in label_table(labels)? {
         let row = row?;
         if let (Some(reason), Some(words)) = (&row.proposed, &row.text) {
             count += 1;
             text.push_str(&format!(
-                "# {reason}; {} times\n{}\n",
-                row.count,
+                "# {reason}; {}\n{}\n",
+                counted(row.count, "time", "times"),
                 StopList::line(words)
             ));
         }
@@ -375,15 +405,17 @@ fn show(arguments: &ReviewArguments) -> Result<(), CommandError> {
         return Ok(print("No label is proposed as a stop.\n")?);
     }
     let mut text = format!(
-        "{} proposed as stops\n",
-        counted(proposed, "label", "labels")
+        "{} proposed as {}\n",
+        counted(proposed, "label is", "labels are"),
+        plural(proposed, "a stop", "stops")
     );
     let table = table_of(&arguments.labels);
     for row in largest(&table, top, |row| row.proposed.is_some())? {
         let hash: String = hexadecimal(&row.hash).chars().take(8).collect();
         text.push_str(&format!(
-            "  {hash}  {:>9} times  {}\n            {}\n",
+            "  {hash}  {:>9} {}  {}\n            {}\n",
             number(row.count),
+            plural(row.count, "time ", "times"),
             clean(row.proposed.as_deref().unwrap_or_default()),
             shown(&row, 90),
         ));

@@ -37,6 +37,7 @@ mod option_texts;
 mod originals;
 mod output;
 mod overlap;
+mod overwriting;
 mod pair_list;
 mod passage_files;
 mod passage_view;
@@ -173,6 +174,7 @@ pub fn definition() -> clap::Command {
 }
 
 fn run(verb: Verb) -> Result<ExitCode, CommandError> {
+    overwriting::check()?;
     match verb {
         Verb::Scan(arguments) => scan::run(&arguments),
         Verb::Index(arguments) => index::run(&arguments),

@@ -17,11 +17,12 @@ use cento_text::normal::Normalisation;
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::corpora::{check_no_input, is_corpus, open_with_texts};
+use crate::corpora::{is_corpus, open_with_texts};
 use crate::index::{skipped_files, unread};
 use crate::machine::{MachineArguments, ResourceArguments};
 use crate::meter::Meter;
 use crate::output::say;
+use crate::overwriting;
 use crate::reading::field_map;
 
 /// How inputs other than a corpus are read.
@@ -155,17 +156,6 @@ fn are_small(inputs: &[Input]) -> bool {
 }
 
 impl Originals {
-    /// Fails if an output file is one of the inputs.
-    pub(crate) fn check_outputs<'o>(
-        &self,
-        outputs: impl IntoIterator<Item = &'o PathBuf>,
-    ) -> Result<(), CommandError> {
-        for output in outputs {
-            check_no_input(output, &self.source)?;
-        }
-        Ok(())
-    }
-
     /// Returns the temporary corpus, if one was made.
     pub(crate) fn made(&self) -> Option<&Path> {
         self.made.as_ref().map(|(corpus, _)| corpus.as_path())
@@ -229,6 +219,7 @@ impl Originals {
             mut inputs,
             ignored,
         } = cento_read::resolve(inputs, &settings)?;
+        overwriting::check_inputs(&inputs)?;
         // Identify them before they are read: `copies --filter` reads them again.
         inputs.iter_mut().for_each(Input::identify);
         let folder = private_folder(temp)?;

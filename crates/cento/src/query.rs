@@ -22,13 +22,14 @@ use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
-use crate::corpora::{check_not_input, is_corpus};
+use crate::corpora::is_corpus;
 use crate::corpus_input::refuse_reading;
 use crate::files::{check_table_file, export_table};
 use crate::machine::MachineArguments;
 use crate::meter::{AnalysisStep, Meter};
 use crate::originals::{OriginalArguments, Originals, ReadColumns, private_folder};
 use crate::output::{clean, number, print, print_data, say, size};
+use crate::overwriting;
 use crate::top::TopArguments;
 
 /// The most characters of an excerpt.
@@ -190,7 +191,6 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
     let corpus = Corpus::open(&place)?;
     if let Some(out) = &arguments.out {
         check_table_file(out)?;
-        check_not_input(out, &corpus)?;
     }
     let temp = arguments.temp.as_deref();
     let with_rows = corpus.manifest().counts().rows > 0;
@@ -318,15 +318,17 @@ fn read(
     }
     let captures = kept.len();
     let Some((id, text)) = kept.into_iter().next() else {
-        let message = match found.is_empty() {
-            true => format!(
-                "{page} is neither a file nor the URL of a page of {}",
-                arguments.corpus
-            ),
-            false => format!("{page} has no text in {}", arguments.corpus),
-        };
         let hint = "use the path of a file, the URL as in the pages table, or - for standard input";
-        return Err(CommandError::missing(message, hint.to_owned()));
+        let corpus = &arguments.corpus;
+        return Err(match found.is_empty() {
+            true => {
+                let what = "is neither a file nor the URL of a page of";
+                CommandError::usage(format!("{page} {what} {corpus}"), hint)
+            }
+            false => {
+                CommandError::missing(format!("{page} has no text in {corpus}"), hint.to_owned())
+            }
+        });
     };
     if captures > 1 {
         say(&format!(
@@ -367,6 +369,7 @@ fn read_file(
         ..Settings::default()
     };
     let inputs = cento_read::resolve(&[page.to_owned()], &settings)?.inputs;
+    overwriting::check_inputs(&inputs)?;
     let folder: PrivateFolder = private_folder(arguments.temp.as_deref())?;
     let path = folder.path().join("query.cento");
     Build::new(inputs, &path)

@@ -14,7 +14,7 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::command_line::typed_command;
-use crate::corpora::{check_no_input, open_corpora};
+use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::files::cannot_write;
 use crate::output::{clean, print_data, say};
@@ -93,9 +93,6 @@ impl ReproducibleArguments {
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     let source = Arc::new(open_corpora(&[&arguments.corpus], arguments.partial)?);
-    if let Some(output) = &arguments.output {
-        check_no_input(output, &source)?;
-    }
     let profile = Profile::of(&source)?;
     let corpus = arguments.corpus.display().to_string();
     let folder = arguments

@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::command_error::CommandError;
 use crate::command_line::{first_typed, refuse, typed_command};
-use crate::corpora::{check_no_input, is_corpus, open_corpora};
+use crate::corpora::{is_corpus, open_corpora};
 use crate::figures::FigureArguments;
 use crate::index::{IndexRequest, UpdateArguments, unread, updated};
 use crate::machine::ResourceArguments;
@@ -191,9 +191,6 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
         .transpose()?;
     let made = make(arguments, watch)?;
     let source = Arc::new(open_corpora(&[&made.corpus], arguments.partial)?);
-    if let Some(report) = &arguments.report {
-        check_no_input(report, &source)?;
-    }
     if let Some(labels) = &labels {
         check_like(&source, labels)?;
     }

@@ -1,11 +1,12 @@
 //! `cento score`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cento_synth::{Score, ScoreLine};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
 use crate::output::{clean, number, print_as, say, table};
@@ -41,6 +42,7 @@ was modified after its run is rejected.
 Known reuse that an analysis is not meant to find (pages of one template, spam among quilts) counts
 as `known`, neither right nor wrong. Results that follow from the truth (two copies of one page) are
 right. `templates` counts the wrong results about two pages of one template.
+A row that is repeated counts once. Matches of labels that belong to no originals are not scored.
 
 Examples:
   cento score crawl.cento/findings --truth crawl/truth.jsonl
@@ -90,8 +92,6 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, CommandError> 
             text.push_str(&format!("{object}\n"));
         }
     } else if !scored.lines.is_empty() {
-        let ratio =
-            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
         let rows: Vec<Vec<String>> = scored
             .lines
             .iter()
@@ -132,6 +132,36 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::from(u8::from(scored.lines.is_empty())))
 }
 
+/// Returns a ratio with four decimals; one that is not 0 or 1 is not rounded to it.
+fn ratio(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(value) if value < 1.0 && value > 0.999_95 => ">0.9999".to_owned(),
+        Some(value) if value > 0.0 && value < 0.000_05 => "<0.0001".to_owned(),
+        Some(value) => format!("{value:.4}"),
+    }
+}
+
+/// Returns the parameters of a run by name. Those in an object have its name before theirs.
+fn parameters(line: &ScoreLine) -> BTreeMap<String, String> {
+    fn add(name: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+        match value {
+            Value::Object(entries) => {
+                for (below, value) in entries {
+                    add(&format!("{name}.{below}"), value, into);
+                }
+            }
+            Value::String(word) => drop(into.insert(name.to_owned(), word.clone())),
+            value => drop(into.insert(name.to_owned(), value.to_string())),
+        }
+    }
+    let mut all = BTreeMap::new();
+    for (name, value) in &line.parameters {
+        add(name, value, &mut all);
+    }
+    all
+}
+
 /// Returns what distinguishes a run from others of the same analysis: the parameters in which they
 /// differ, else its name. Empty if there is no other run.
 fn distinction(line: &ScoreLine, lines: &[ScoreLine]) -> String {
@@ -142,20 +172,63 @@ fn distinction(line: &ScoreLine, lines: &[ScoreLine]) -> String {
     if others.is_empty() {
         return String::new();
     }
-    let parameters = line.parameters.iter();
-    let differing: Vec<String> = parameters
-        .filter(|(name, value)| {
-            let mut others = others.iter();
-            others.any(|other| other.parameters.get(*name) != Some(value))
-        })
-        .filter(|(_, value)| !value.is_object() && !value.is_array())
-        .map(|(name, value)| match value.as_str() {
-            Some(word) => format!("{name}={word}"),
-            None => format!("{name}={value}"),
-        })
+    let own = parameters(line);
+    let others: Vec<_> = others.iter().map(|other| parameters(other)).collect();
+    let differing: Vec<(&String, &String)> = own
+        .iter()
+        .filter(|(name, value)| others.iter().any(|other| other.get(*name) != Some(value)))
         .collect();
-    match differing.is_empty() {
-        true => format!(" ({})", line.run),
-        false => format!(" ({})", differing.join(", ")),
+    let is_digest = |name: &str| name.ends_with("blake3");
+    // A digest says nothing to people, and follows from what it is of.
+    let mut shown = differing;
+    shown.retain(|(name, _)| !is_digest(name));
+    let is_like = |other: &BTreeMap<String, String>| {
+        let mut shown = shown.iter();
+        shown.all(|(name, value)| other.get(*name) == Some(*value))
+    };
+    let mut parts: Vec<String> = shown
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    if others.iter().any(is_like) {
+        parts.push(line.run.clone());
+    }
+    format!(" ({})", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_below_one_is_not_shown_as_one() {
+        assert_eq!(ratio(Some(158_798.0 / 158_800.0)), ">0.9999");
+        assert_eq!(ratio(Some(1e-9)), "<0.0001");
+        for (value, expected) in [(1.0, "1.0000"), (0.0, "0.0000"), (0.9999, "0.9999")] {
+            assert_eq!(ratio(Some(value)), expected);
+        }
+        assert_eq!(ratio(None), "-");
+    }
+
+    #[test]
+    fn runs_are_distinguished_by_parameters_at_any_depth() {
+        let line = |run: &str, count: u64, digest: &str| ScoreLine {
+            analysis: "detect".to_owned(),
+            run: run.to_owned(),
+            parameters: BTreeMap::from([
+                ("depth".to_owned(), Value::Null),
+                (
+                    "labels".to_owned(),
+                    json!({ "blake3": digest, "count": count }),
+                ),
+            ]),
+            ..ScoreLine::default()
+        };
+        let lines = [line("a", 1, "x"), line("b", 48, "y"), line("c", 48, "z")];
+        assert_eq!(distinction(&lines[0], &lines), " (labels.count=1)");
+        assert_eq!(distinction(&lines[0], &lines[..1]), "");
+        // Only the digests of two runs differ.
+        assert_eq!(distinction(&lines[1], &lines[1..]), " (b)");
+        assert_eq!(distinction(&lines[1], &lines), " (labels.count=48, b)");
     }
 }

@@ -166,7 +166,6 @@ fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
         &parameters.unwrap_or_default(),
         &arguments.analysis.resources,
     )?;
-    site.check_outputs(&arguments.analysis.out)?;
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
         inject(source, &site.source, &params, workplace)
     })?;

@@ -65,7 +65,8 @@ impl WatchSummary {
     /// Counts a damaged record.
     pub(crate) fn add_skipped(&mut self, skipped: &Skipped) {
         add_to(&mut self.skipped, skipped.cause.name(), || {
-            let record = u64::from(skipped.place.ordinal) + 1;
+            // Counted from 0, as by `cento index`.
+            let record = skipped.place.ordinal;
             format!("record {record}: {}", skipped.detail)
         });
     }

@@ -8,7 +8,9 @@ use cento_labels::{LabelOriginals, Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, read_originals, table_of};
+use crate::provenance::{
+    ORIGINALS, TABLE, originals_of, read_labels, read_originals, table_of, verify_tables,
+};
 
 /// The parameters of `detect`. The default of a threshold is the mean of all scores of its kind
 /// plus their standard deviation.
@@ -109,7 +111,7 @@ impl LabelSet {
 
     fn of(path: &Path, labels: Labels) -> Result<LabelSet> {
         labels.verify()?;
-        labels.verify_sidecars()?;
+        verify_tables(&labels)?;
         let header = labels.header();
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.hashes.blake3.as_bytes());

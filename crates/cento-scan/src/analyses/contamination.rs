@@ -123,8 +123,10 @@ pub const DEFAULT_K: u32 = 8;
 
 fn sentences(summary: &GramsSummary, settings: &ContaminationSettings) -> Vec<String> {
     let searched = summary.items.saturating_sub(summary.short + summary.common);
+    let k = u64::from(settings.params.k);
+    let words = counted(k, "word", "words");
     let mut sentences = vec![format!(
-        "Of {} in {}, {} {} on one page of the corpus with at least {} of {} runs of {} words.",
+        "Of {} in {}, {} {} on one page of the corpus with at least {} of {} runs of {}.",
         counted(searched, "item", "items"),
         settings.against.join(", "),
         match summary.listed {
@@ -134,7 +136,7 @@ fn sentences(summary: &GramsSummary, settings: &ContaminationSettings) -> Vec<St
         plural(summary.listed.max(1), "is", "are"),
         percent(settings.params.min_share),
         plural(summary.listed.max(1), "its", "their"),
-        settings.params.k,
+        words,
     )];
     let partly = summary.found.saturating_sub(summary.listed);
     if partly > 0 {
@@ -145,19 +147,18 @@ fn sentences(summary: &GramsSummary, settings: &ContaminationSettings) -> Vec<St
     }
     if summary.short > 0 {
         sentences.push(format!(
-            "{} fewer than {} words and {} not searched.",
+            "{} fewer than {words} and {} not searched.",
             counted(summary.short, "item has", "items have"),
-            settings.params.k,
             plural(summary.short, "was", "were")
         ));
     }
     if summary.common > 0 {
         sentences.push(format!(
-            "{} not searched: apart from runs in more than {} items, {} fewer than {} runs.",
+            "{} not searched: apart from runs in more than {} items, {} fewer than {}.",
             counted(summary.common, "item was", "items were"),
             number(most_items(summary.items)),
             plural(summary.common, "it has", "they have"),
-            settings.params.k
+            counted(k, "run", "runs")
         ));
     }
     if summary.crowded > 0 {

@@ -71,7 +71,10 @@ impl Analysis for CopiedPassages {
                     format!(
                         "None of {} has a chunk of your {}.",
                         counted(summary.searched, "page", "pages"),
-                        counted(summary.originals, "original", "originals"),
+                        match summary.originals {
+                            1 => "original".to_owned(),
+                            all => format!("{} originals", number(all)),
+                        },
                     )
                 }
                 pages => format!(
@@ -83,13 +86,19 @@ impl Analysis for CopiedPassages {
         };
         let sharing = summary.sharing;
         let sentence = format!(
-            "{} of {}, on {}, {} text with {} of your {}.",
+            "{} of {}, on {}, {} text with {}.",
             number(sharing.pages),
             counted(summary.searched, "page", "pages"),
             counted(sharing.sites, "host", "hosts"),
             plural(sharing.pages, "shares", "share"),
-            number(sharing.originals),
-            counted(summary.originals, "original", "originals"),
+            match summary.originals {
+                1 => "your original".to_owned(),
+                all => format!(
+                    "{} of your {} originals",
+                    number(sharing.originals),
+                    number(all)
+                ),
+            },
         );
         section.headlines.push(Headline::new(
             number(sharing.pages),

@@ -43,6 +43,9 @@
 //! | `recall` | found / expected |
 //! | `F1` | the harmonic mean of precision and recall |
 //!
+//! A row that is repeated counts once. A run of `detect` whose labels belong to no originals has no
+//! matches to be scored.
+//!
 //! Known reuse is, for example, spam among the quilts, or the template that pages of one site
 //! share. Consequences of the truth are true: two copies of one page are copies of each other, and
 //! two pages that copy one original share text. A pair of copies counts as found if a chain of
@@ -156,6 +159,8 @@ struct RunFile {
     parameters: Value,
     #[serde(default)]
     report: RunTables,
+    #[serde(default)]
+    summary: Value,
 }
 
 /// The tables of a run.
@@ -170,6 +175,7 @@ struct ReportedTable {
     name: String,
     #[serde(default)]
     blake3: String,
+    rows: Option<u64>,
 }
 
 impl RunFile {
@@ -180,6 +186,15 @@ impl RunFile {
         entries
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
+    }
+
+    /// Whether labels were found and belong to no originals, as those that are labelled because
+    /// they occur often: every other label that was found is attributed to an original.
+    fn has_no_originals(&self) -> bool {
+        let mut tables = self.report.tables.iter();
+        let is_empty = tables.any(|table| table.name == "matches" && table.rows == Some(0));
+        let count = |name: &str| self.summary.get(name).and_then(Value::as_u64).unwrap_or(0);
+        is_empty && count("labels") > count("common_labels")
     }
 
     /// Fails if a table is not the one that the run wrote. Runs of other programs have no
@@ -262,6 +277,7 @@ fn names() -> String {
 impl Score<'_> {
     /// Scores all findings.
     pub fn run(&self) -> Result<Scores> {
+        self.check()?;
         let mut scores = Scores::default();
         let mut findings = Vec::new();
         for path in self.findings {
@@ -271,15 +287,14 @@ impl Score<'_> {
             let path = self.findings.first().cloned().unwrap_or_default();
             return Err(bad(&path, "it contains no run and no table"));
         }
-        let path = self.findings.first().cloned().unwrap_or_default();
         if self.analysis.is_some() && findings.iter().all(|finding| !finding.run.is_empty()) {
-            let detail = "its run.json names the analysis, so --as has no effect";
-            return Err(bad(&path, detail));
+            let message = "--as has no effect: a run.json names the analysis";
+            return Err(Error::wrong(message.to_owned(), "omit it"));
         }
         if self.resemblance.is_some() && findings.iter().all(|finding| finding.analysis != "copies")
         {
-            let detail = "it contains no results of copies, so --resemblance has no effect";
-            return Err(bad(&path, detail));
+            let message = "--resemblance has no effect: there are no results of copies";
+            return Err(Error::wrong(message.to_owned(), "omit it"));
         }
         let (truth, _) = TruthReader::open(self.truth)?;
         let mut pages = PageLookup {
@@ -293,6 +308,24 @@ impl Score<'_> {
             scores.lines.extend(scorer.run()?);
         }
         Ok(scores)
+    }
+
+    /// Fails if an option has an invalid value.
+    fn check(&self) -> Result<()> {
+        let is_known = |name: &str| TABLES.iter().any(|(known, _)| *known == name);
+        if let Some(analysis) = self.analysis.filter(|name| !is_known(name)) {
+            return Err(Error::wrong(
+                format!("results of `{analysis}` cannot be scored"),
+                &format!("--as is one of {}", names()),
+            ));
+        }
+        match self.resemblance {
+            Some(resemblance) if !(0.1..=1.0).contains(&resemblance) => Err(Error::wrong(
+                format!("the resemblance {resemblance} is not between 0.1 and 1"),
+                "use the minimum resemblance of `cento copies`",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Collects the tables at a path, which is a table, a run or a folder that contains runs.
@@ -313,7 +346,12 @@ impl Score<'_> {
             let analysis = match (&run, self.analysis) {
                 (Some(run), _) => run.analysis.clone(),
                 (None, Some(analysis)) => analysis.to_owned(),
-                (None, None) => return Err(bad(path, "its analysis is unknown")),
+                (None, None) => {
+                    return Err(Error::wrong(
+                        format!("{} has no run.json that names its analysis", path.display()),
+                        &format!("name the analysis with --as: {}", names()),
+                    ));
+                }
             };
             let Some((_, tables)) = TABLES.iter().find(|(name, _)| *name == analysis) else {
                 return Err(bad(
@@ -362,12 +400,19 @@ impl Score<'_> {
                 return Ok(());
             };
             let before = findings.len();
+            let no_originals = run.analysis == "detect" && run.has_no_originals();
+            if no_originals {
+                notes.push(format!(
+                    "{}: the labels belong to no originals, so only sites and neighbourhoods are scored",
+                    path.display()
+                ));
+            }
             for entry in entries.iter().filter(|entry| is_table(entry)) {
                 let stem = entry
                     .file_stem()
                     .and_then(|stem| stem.to_str())
                     .unwrap_or_default();
-                if tables.contains(&stem) {
+                if tables.contains(&stem) && !(no_originals && stem == "matches") {
                     run.check(entry)?;
                     findings.push(FoundTable {
                         analysis: run.analysis.clone(),

@@ -1,5 +1,6 @@
 //! Reading results from Parquet, JSON Lines or CSV, row by row.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,6 +15,7 @@ use arrow_schema::DataType;
 use cento_file::CsvRecords;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
+use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::error::{Error, Result};
 
@@ -24,6 +26,19 @@ pub(crate) struct FindingRow {
 }
 
 impl FindingRow {
+    /// A hash of all names and values.
+    fn identity(&self) -> u128 {
+        let mut hasher = Xxh3Default::new();
+        for (name, value) in &self.cells {
+            // A separator that neither names nor JSON contain.
+            hasher.update(name.as_bytes());
+            hasher.update(b"\0");
+            hasher.update(value.to_string().as_bytes());
+            hasher.update(b"\0");
+        }
+        hasher.digest128()
+    }
+
     fn get(&self, name: &str) -> Option<&Value> {
         let (_, value) = self.cells.iter().find(|(known, _)| known == name)?;
         (!value.is_null()).then_some(value)
@@ -64,11 +79,16 @@ pub(crate) fn is_table(path: &Path) -> bool {
     )
 }
 
-/// Calls `visit` with every row of a table.
+/// Calls `visit` with every row of a table. Rows that are repeated are visited once.
 pub(crate) fn for_each_row(
     path: &Path,
     mut visit: impl FnMut(&FindingRow) -> Result<()>,
 ) -> Result<()> {
+    let mut visited = HashSet::new();
+    let mut visit = |row: &FindingRow| match visited.insert(row.identity()) {
+        true => visit(row),
+        false => Ok(()),
+    };
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("parquet") => {
@@ -150,7 +170,7 @@ fn row_of(batch: &RecordBatch, row: usize) -> FindingRow {
     FindingRow { cells }
 }
 
-/// Converts strings, numbers and Booleans; scores need no other types.
+/// Converts strings, numbers, Booleans and hashes; scores need no other types.
 fn value(column: &dyn Array, row: usize) -> Value {
     if column.is_null(row) {
         return Value::Null;
@@ -159,6 +179,11 @@ fn value(column: &dyn Array, row: usize) -> Value {
         DataType::Utf8 => column.as_string::<i32>().value(row).into(),
         DataType::LargeUtf8 => column.as_string::<i64>().value(row).into(),
         DataType::Utf8View => column.as_string_view().value(row).into(),
+        DataType::FixedSizeBinary(_) => {
+            let bytes = column.as_fixed_size_binary().value(row).iter();
+            let digits: Vec<String> = bytes.map(|byte| format!("{byte:02x}")).collect();
+            digits.concat().into()
+        }
         DataType::Boolean => column.as_boolean().value(row).into(),
         DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).into(),
         DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).into(),

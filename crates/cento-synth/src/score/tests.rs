@@ -403,7 +403,7 @@ fn results_that_cannot_be_scored_are_refused_with_a_hint() {
         assert!(error.hint().is_some());
         error.to_string()
     };
-    assert!(refused("x.jsonl", "{}", None).contains("its analysis is unknown"));
+    assert!(refused("x.jsonl", "{}", None).contains("no run.json that names its analysis"));
     assert!(refused("x.jsonl", "{}", Some("portents")).contains("cannot be scored"));
     assert!(refused("x.jsonl", "{}", Some("copies")).contains("neither page nor page_id"));
     assert!(
@@ -477,4 +477,57 @@ proptest::proptest! {
             }
         }
     }
+}
+
+#[test]
+fn repeated_rows_are_counted_once() {
+    let findings = FindingsFolder::new();
+    for (analysis, rows) in [
+        (
+            "copies",
+            vec![
+                pair("http://a/2", "http://a/2"),
+                pair("http://b/1", "http://a/1"),
+            ],
+        ),
+        ("reuse", vec![pair("http://b/1", "http://a/1")]),
+        (
+            "bad-sites",
+            vec![json!({"site": "s1"}), json!({"site": "t"})],
+        ),
+        ("aliases", vec![json!({"alias": "www.a", "of": "a"})]),
+        ("discover", vec![json!({"page": "http://a/3", "text": "x"})]),
+    ] {
+        let once = findings.lines(analysis, &rows);
+        let twice = findings.lines(analysis, &[rows.clone(), rows].concat());
+        assert_eq!(once, twice, "{analysis}");
+    }
+    // Several labels may be on one page.
+    let labels = ["x", "y"].map(|text| json!({"page": "http://a/3", "text": text}));
+    assert_eq!(findings.lines("discover", &labels)[0].right, 2);
+}
+
+#[test]
+fn runs_of_detect_without_originals_are_not_said_to_miss_them() {
+    let findings = FindingsFolder::new();
+    let scored = |labels: u64, common: u64| {
+        let run = findings.path("run");
+        fs::create_dir_all(&run).unwrap();
+        let record = json!({
+            "analysis": "detect",
+            "summary": { "labels": labels, "common_labels": common },
+            "report": { "tables": [{ "name": "matches", "rows": 0 }] },
+        });
+        fs::write(run.join("run.json"), record.to_string()).unwrap();
+        fs::write(run.join("matches.jsonl"), "").unwrap();
+        fs::write(run.join("sites.jsonl"), lines(&[json!({"site": "t"})])).unwrap();
+        let scores = findings.score(&run, None).unwrap();
+        let counted: Vec<&str> = scores.lines.iter().map(|line| line.what).collect();
+        (counted, scores.notes.len())
+    };
+    assert_eq!(scored(9, 2), (vec!["sites"], 1));
+    // Nothing was found, or nothing that belongs to one original.
+    let all = vec!["pages", "originals", "sites"];
+    assert_eq!(scored(0, 0), (all.clone(), 0));
+    assert_eq!(scored(2, 2), (all, 0));
 }
