@@ -108,9 +108,10 @@ impl Error {
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
             Error::Usage(_) => Some("--help describes the options and their defaults".to_owned()),
-            Error::UnknownUrl(_) => {
-                Some("use the URL as in the pages table, including the scheme".to_owned())
-            }
+            Error::UnknownUrl(_) => Some(
+                "use the URL as in the table of pages: with its scheme, or a path with its folders"
+                    .to_owned(),
+            ),
             Error::Unsuitable(_) => None,
             Error::Corrupted { .. } => Some(
                 "run the command that wrote it again: corrupted results are computed anew"

@@ -163,6 +163,14 @@ fn introduction(profile: &Profile) -> Vec<String> {
             counted(damaged, "record", "records")
         ));
     }
+    let dates = counts.unread_dates.count;
+    if dates > 0 {
+        sentences.push(format!(
+            "{} of publication {} not understood; these pages count as undated.",
+            counted(dates, "date", "dates"),
+            plural(dates, "was", "were")
+        ));
+    }
     sentences
 }
 

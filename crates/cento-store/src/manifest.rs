@@ -146,6 +146,9 @@ pub struct Counts {
     /// Pages that are rows of tables: JSON Lines or Parquet.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
+    /// Kept pages that state a publication date which is not understood or cannot be one.
+    #[serde(default, skip_serializing_if = "Tally::is_empty")]
+    pub unread_dates: Tally,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -186,6 +189,26 @@ impl Tally {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Counts one more.
+    pub(crate) fn add_one(&mut self, example: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.example = example();
+        }
+        self.count += 1;
+    }
+
+    /// Adds what follows.
+    fn append(&mut self, next: &Tally) {
+        if self.count == 0 {
+            self.example.clone_from(&next.example);
+        }
+        self.count = self.count.saturating_add(next.count);
+    }
+
     fn merge(into: &mut BTreeMap<String, Tally>, from: &BTreeMap<String, Tally>) {
         for (cause, tally) in from {
             into.entry(cause.clone())
@@ -219,6 +242,7 @@ impl Counts {
         self.words = self.words.saturating_add(next.words);
         self.chunks = self.chunks.saturating_add(next.chunks);
         self.rows = self.rows.saturating_add(next.rows);
+        self.unread_dates.append(&next.unread_dates);
     }
 }
 

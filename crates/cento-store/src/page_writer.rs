@@ -69,8 +69,26 @@ struct RowOrigin<'a> {
 struct PageAttributes {
     title: Option<String>,
     published: Option<i64>,
+    /// A stated publication date that is not understood or cannot be one.
+    unread_date: Option<String>,
     language: Option<String>,
     words: u32,
+}
+
+/// The longest part of a date that is not understood that is reported, in characters.
+const SHOWN_DATE: usize = 40;
+
+impl PageAttributes {
+    /// Sets the publication date that is stated.
+    fn set_published(&mut self, stated: Option<&str>, parse: impl Fn(&str) -> Option<i64>) {
+        let stated = stated.filter(|stated| !date::is_missing(stated));
+        self.published = stated.and_then(parse);
+        if let (None, Some(stated)) = (self.published, stated) {
+            self.unread_date = Some(stated.trim().chars().take(SHOWN_DATE).collect());
+        } else if self.published.is_some() {
+            self.unread_date = None;
+        }
+    }
 }
 
 impl<'run> Worker<'run> {
@@ -216,6 +234,11 @@ impl<'run> Worker<'run> {
             }
             None => {
                 counts.kept += 1;
+                if let Some(stated) = &attributes.unread_date {
+                    counts
+                        .unread_dates
+                        .add_one(|| format!("{}: {stated:?}", page.url));
+                }
                 counts.text_bytes += self.texts.text.len() as u64;
                 counts.words += u64::from(attributes.words);
                 counts.chunks += self.texts.chunks.len() as u64;
@@ -262,17 +285,15 @@ impl<'run> Worker<'run> {
     fn extract(&mut self, page: &Page, url: &PageUrl, time: &TimeLimit) -> PageAttributes {
         let mut attributes = PageAttributes {
             title: page.title.clone(),
-            published: page.published.as_deref().and_then(date::parse_published),
             language: page.language.clone(),
             ..PageAttributes::default()
         };
+        attributes.set_published(page.published.as_deref(), date::parse_published);
         if let Some(extract) = self.texts.select(page, time) {
             attributes.title = attributes.title.or_else(|| extract.title.clone());
-            attributes.published = attributes.published.or_else(|| {
-                extract
-                    .published_of(&page.url)
-                    .and_then(date::parse_of_page)
-            });
+            if attributes.published.is_none() {
+                attributes.set_published(extract.published_of(&page.url), date::parse_of_page);
+            }
             attributes.language = attributes.language.or_else(|| extract.language.clone());
             let own = url.domain(self.parameters.private_suffixes);
             let base = extract.base.as_deref();

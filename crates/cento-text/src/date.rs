@@ -13,6 +13,7 @@
 //! | mail and HTTP | `Tue, 05 Mar 2024 10:30:00 GMT`, `Tuesday, 05-Mar-24 10:30:00 GMT` |
 //! | C | `Tue Mar  5 10:30:00 2024` |
 //! | English | `March 5, 2024`, `5th of March 2024, 10:30 am EST`, `Mar 2024` |
+//! | other languages | `5. März 2024`, `5 de marzo de 2024`, `2024年3月5日` |
 //! | with dots, or unambiguous slashes | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
 //! Missing parts have the smallest value: a date without a time is midnight, a month is its first
@@ -26,6 +27,8 @@
 
 mod cursor;
 mod zone;
+
+use std::borrow::Cow;
 
 use cursor::DateCursor;
 use jiff::civil::{Date, DateTime};
@@ -85,11 +88,28 @@ pub(crate) fn is_null(text: &str) -> bool {
     read(text).is_some_and(|date| date.is_null())
 }
 
+/// Whether a text states no date: it is empty, or what programs write for a missing one.
+///
+/// ```
+/// use cento_text::date::is_missing;
+///
+/// assert!(is_missing(" ") && is_missing("null") && is_missing("0000-00-00 00:00:00"));
+/// assert!(!is_missing("c. 1600") && !is_missing("1970-01-01"));
+/// ```
+pub fn is_missing(text: &str) -> bool {
+    const NONE: [&str; 6] = ["", "null", "none", "nan", "nat", "undefined"];
+    let text = text.trim();
+    let is_zero = |text: &str| text.starts_with("0000") || text.starts_with("0001-01-01");
+    NONE.iter().any(|none| text.eq_ignore_ascii_case(none)) || is_zero(text) || is_null(text)
+}
+
 fn read(text: &str) -> Option<ReadDate> {
     let text = text.trim();
-    if text.is_empty() || text.len() > LONGEST || !text.is_ascii() {
+    if text.is_empty() || text.len() > LONGEST {
         return None;
     }
+    let text = in_ascii(text)?;
+    let text = text.as_ref();
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return digits(text);
     }
@@ -452,32 +472,93 @@ fn in_words(text: &str) -> Option<ReadDate> {
     moment.finish()
 }
 
-fn month_number(word: &str) -> Option<u32> {
-    const MONTHS: [&str; 12] = [
-        "january",
+/// The names of the months, without accents, in English, German, Dutch, Danish, Swedish, French,
+/// Spanish, Portuguese, Italian and Polish. A name has one meaning in all of them.
+const MONTHS: [&[&str]; 12] = [
+    &[
+        "january", "jan", "januar", "janner", "januari", "janvier", "enero", "janeiro", "gennaio",
+        "stycznia",
+    ],
+    &[
         "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
+        "feb",
+        "februar",
+        "feber",
+        "februari",
+        "fevrier",
+        "febrero",
+        "fevereiro",
+        "febbraio",
+        "lutego",
+    ],
+    &[
+        "march", "mar", "marz", "maerz", "maart", "marts", "mars", "marzo", "marco", "marca",
+    ],
+    &["april", "apr", "avril", "abril", "aprile", "kwietnia"],
+    &["may", "mai", "mei", "maj", "mayo", "maio", "maggio", "maja"],
+    &[
+        "june", "jun", "juni", "juin", "junio", "junho", "giugno", "czerwca",
+    ],
+    &[
+        "july", "jul", "juli", "juillet", "julio", "julho", "luglio", "lipca",
+    ],
+    &[
+        "august", "aug", "augustus", "augusti", "aout", "agosto", "sierpnia",
+    ],
+    &[
         "september",
+        "sep",
+        "sept",
+        "septembre",
+        "septiembre",
+        "setiembre",
+        "setembro",
+        "settembre",
+        "wrzesnia",
+    ],
+    &[
         "october",
+        "oct",
+        "oktober",
+        "okt",
+        "octobre",
+        "octubre",
+        "outubro",
+        "ottobre",
+        "pazdziernika",
+    ],
+    &[
         "november",
+        "nov",
+        "novembre",
+        "noviembre",
+        "novembro",
+        "listopada",
+    ],
+    &[
         "december",
-    ];
+        "dec",
+        "dezember",
+        "dez",
+        "decembre",
+        "diciembre",
+        "dezembro",
+        "dicembre",
+        "grudnia",
+    ],
+];
+
+fn month_number(word: &str) -> Option<u32> {
     let word = word.to_ascii_lowercase();
-    let short = word.len() == 3 || word == "sept";
     let position = MONTHS
         .iter()
-        .position(|&month| month == word || (short && month.starts_with(&word)))?;
+        .position(|names| names.contains(&word.as_str()))?;
     u32::try_from(position + 1).ok()
 }
 
-/// Days of the week and filler words.
-fn is_filler(word: &str) -> bool {
-    const FILLERS: [&str; 22] = [
+/// Days of the week and other words of dates, without accents.
+const FILLERS: [&[&str]; 8] = [
+    &[
         "monday",
         "tuesday",
         "wednesday",
@@ -500,8 +581,97 @@ fn is_filler(word: &str) -> bool {
         "of",
         "the",
         "t",
-    ];
-    FILLERS.contains(&word.to_ascii_lowercase().as_str())
+    ],
+    &[
+        "montag",
+        "dienstag",
+        "mittwoch",
+        "donnerstag",
+        "freitag",
+        "samstag",
+        "sonnabend",
+        "sonntag",
+        "den",
+        "am",
+        "um",
+    ],
+    &[
+        "maandag",
+        "dinsdag",
+        "woensdag",
+        "donderdag",
+        "vrijdag",
+        "zaterdag",
+        "zondag",
+        "om",
+    ],
+    &[
+        "mandag", "tirsdag", "onsdag", "torsdag", "fredag", "lordag", "sondag", "mandag",
+    ],
+    &[
+        "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "le", "a",
+    ],
+    &[
+        "lunes",
+        "martes",
+        "miercoles",
+        "jueves",
+        "viernes",
+        "sabado",
+        "domingo",
+        "de",
+        "del",
+        "el",
+    ],
+    &[
+        "lunedi",
+        "martedi",
+        "mercoledi",
+        "giovedi",
+        "venerdi",
+        "domenica",
+        "il",
+        "alle",
+    ],
+    &["segunda", "terca", "quarta", "quinta", "sexta", "feira"],
+];
+
+fn is_filler(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    FILLERS.iter().any(|words| words.contains(&word.as_str()))
+}
+
+/// A date in ASCII: letters without their accents, and the East Asian signs of years, months and
+/// days as hyphens. `None` if other characters remain.
+fn in_ascii(text: &str) -> Option<Cow<'_, str>> {
+    if text.is_ascii() {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        out.push(match c {
+            'ä' | 'á' | 'à' | 'â' | 'ã' => 'a',
+            'é' | 'è' | 'ê' => 'e',
+            'í' | 'ì' => 'i',
+            'ö' | 'ó' | 'ø' => 'o',
+            'ü' | 'û' | 'ú' => 'u',
+            'ç' => 'c',
+            'ś' => 's',
+            'ź' => 'z',
+            'Ä' => 'A',
+            '\u{a0}' | '\u{202f}' => ' ',
+            '年' | '月' | '년' | '월' => '-',
+            '日' | '일' => continue,
+            c if c.is_ascii() => c,
+            _ => return None,
+        });
+    }
+    // `2024-` is a year, and `2024- 5- 1` a day.
+    let compact = out
+        .trim_end_matches('-')
+        .replace("- ", "-")
+        .replace(" -", "-");
+    Some(Cow::Owned(compact))
 }
 
 #[cfg(test)]

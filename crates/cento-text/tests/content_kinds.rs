@@ -415,6 +415,87 @@ fn content_in_the_state_of_scripts_only_is_kept() {
 }
 
 #[test]
+fn what_is_only_called_a_comment_is_kept_if_it_is_the_page() {
+    let posts = |class: &str| {
+        let post = |paragraph: &str| {
+            format!(
+                "<div class={class}-container><h3>orla commented</h3><div class={class}-body><p>{paragraph}</div></div>"
+            )
+        };
+        PARAGRAPHS.map(post).concat()
+    };
+    let page = |text: &str| {
+        format!(
+            "<html><head><title>Otters</title></head><body><header><a href=/login>Sign in</a></header><main>\
+             <h1>Otters at night</h1>{text}</main><footer>© 2024 Zoo</footer></body></html>"
+        )
+    };
+    assert_main(&page(&posts("comment")), &PARAGRAPHS, &[]);
+    assert_main(&page(&posts("signature")), &PARAGRAPHS, &[]);
+    let lines = PARAGRAPHS.join("\n");
+    assert_main(
+        &page(&format!("<textarea>{lines}</textarea>")),
+        &PARAGRAPHS,
+        &[],
+    );
+    // Comments below an article are none of it, however short it is.
+    let article = format!("<p>{}", PARAGRAPHS[0]);
+    let comments = "<div class=comment-body><p>I have seen one of them sleep on its back, too, in the harbour, and it was a sight.</div>";
+    let html = page(&format!(
+        "{article}<div id=comments>{}</div>",
+        comments.repeat(6)
+    ));
+    assert_main(&html, &PARAGRAPHS[..1], &["in the harbour"]);
+}
+
+#[test]
+fn stated_text_follows_if_the_page_shows_none_of_it() {
+    let mut extractor = Extractor::new();
+    let mut text = |html: &str| {
+        let page = extractor.extract(html, &Options::default());
+        page.text.clone()
+    };
+    let body = PARAGRAPHS.join(" ");
+    let json = |key: &str, kind: &str, text: &str| {
+        format!(
+            "<script type='application/ld+json'>{{\"@type\":\"{kind}\",\"{key}\":\"{text}\"}}</script>"
+        )
+    };
+    let article = json("articleBody", "NewsArticle", &body);
+    assert_eq!(text(&article), body);
+    // What must be paid for is not shown.
+    let shown = format!("{article}<p>{}", PARAGRAPHS[0]);
+    assert_eq!(text(&shown), PARAGRAPHS[0]);
+    // A short text in a frame.
+    let short = "A lamp of brass, with a switch at the foot.";
+    let product = json("description", "Product", short);
+    assert_eq!(text(&product), short);
+    assert_eq!(
+        text(&format!("{product}<p>Loading")),
+        format!("Loading\n\n{short}")
+    );
+    let more = "A page that shows more than this text is about something else.";
+    assert_eq!(text(&format!("{product}<p>{more}")), more);
+}
+
+#[test]
+fn short_content_in_noscript_is_kept_unless_it_asks_for_scripts() {
+    let mut extractor = Extractor::new();
+    let mut text = |html: &str| {
+        let page = extractor.extract(html, &Options::default());
+        page.text.clone()
+    };
+    let page = |noscript: &str| format!("<p>Views: 1043</p><noscript><p>{noscript}</noscript>");
+    assert!(text(&page(PARAGRAPHS[0])).ends_with(PARAGRAPHS[0]));
+    let asks = "Diese Seite braucht JavaScript; bitte schalten Sie es ein.";
+    assert_eq!(text(&page(asks)), "Views: 1043");
+    assert_eq!(text(&page("Otters")), "Views: 1043");
+    let template = |mode: &str| format!("<div><template {mode}><p>Otters sleep</template></div>");
+    assert_eq!(text(&template("shadowrootmode=open")), "Otters sleep");
+    assert_eq!(text(&template("id=row")), "");
+}
+
+#[test]
 fn every_decision_is_explained() {
     let html = article(
         "",

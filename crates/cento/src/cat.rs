@@ -110,7 +110,8 @@ fn find(corpus: &Corpus, url: &str, name: &str) -> Result<u64, CommandError> {
     let Some((&first, others)) = found.split_first() else {
         return Err(CommandError::missing(
             format!("{name} has no page {url}"),
-            "use the URL as in the pages table, including the scheme".to_owned(),
+            "use the URL as in the table of pages: with its scheme, or a path with its folders"
+                .to_owned(),
         ));
     };
     if !others.is_empty() {

@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use cento_file::is_standard_output;
 use cento_find::copies::{
     ALL_PAIRS, COPIES_SWEEP_TABLE, CopiesParams, CopiesScheme, CopiesSummary, CopiesSweep, Keep,
-    filter, write_skip_list,
+    WrittenInputs, filter, write_skip_list,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
@@ -316,6 +316,21 @@ pub(crate) fn check_folder(inputs: &[String], output: &Path) -> Result<(), Comma
     Ok(())
 }
 
+/// Says how many inputs were written.
+pub(crate) fn inputs_written(inputs: WrittenInputs) -> String {
+    let mut said = format!("{} written", counted(inputs.written, "input", "inputs"));
+    if inputs.left_out > 0 {
+        said.push_str(&match inputs.left_out {
+            1 => ", 1 left out because nothing of it is left".to_owned(),
+            many => format!(
+                ", {} left out because nothing of them is left",
+                number(many)
+            ),
+        });
+    }
+    said
+}
+
 /// Writes inputs without the removed pages, and prints a summary.
 fn write_filtered(
     arguments: &CopiesArguments,
@@ -327,19 +342,19 @@ fn write_filtered(
     let Some(corpus) = source.corpora().last() else {
         return Ok(());
     };
-    let (mut files, mut total) = (0, Rewritten::default());
+    let (mut files, mut total) = (WrittenInputs::default(), Rewritten::default());
     let overwrite = arguments.overwrite;
     filter(corpus, findings, inputs, output, overwrite, |filtered| {
-        files += 1;
+        files.add(filtered);
         total.dropped += filtered.rewritten.dropped;
         total.revisits += filtered.rewritten.revisits;
         total.lost += filtered.rewritten.lost;
         Ok(())
     })?;
     let mut line = format!(
-        "{}: {} written, {} removed",
+        "{}: {}, {} removed",
         output.display(),
-        counted(files, "input", "inputs"),
+        inputs_written(files),
         counted(total.dropped, "record", "records")
     );
     if total.revisits > 0 {

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::copies::inputs_written;
 use cento_figure::csv_cell;
+use cento_find::copies::WrittenInputs;
 use cento_find::detect::{
     COPIED_PASSAGES_TABLE, CopiedPassagesSummary, DetectParams, LabelSet, NEIGHBOURHOODS_TABLE,
     NeighbourhoodRow, SITES_TABLE, copied_passages, detect, detected_pages, remove_detected,
@@ -469,10 +471,10 @@ pub(crate) fn clean_inputs(
         return Err(cento_find::Error::Exists(table).into());
     }
     let memory = arguments.analysis.resources.machine.memory();
-    let (mut files, mut removed, mut lost) = (0, 0, 0);
+    let (mut files, mut removed, mut lost) = (WrittenInputs::default(), 0, 0);
     let overwrite = arguments.overwrite;
     remove_detected(opened, findings, named, output, overwrite, memory, |file| {
-        files += 1;
+        files.add(file);
         removed += file.rewritten.dropped;
         lost += file.rewritten.lost;
         Ok(())
@@ -507,9 +509,9 @@ pub(crate) fn clean_inputs(
         Ok(())
     })?;
     let mut line = format!(
-        "{}: {} written, {} removed, see {REMOVED}",
+        "{}: {}, {} removed, see {REMOVED}",
         output.display(),
-        counted(files, "input", "inputs"),
+        inputs_written(files),
         counted(removed, "record", "records")
     );
     if lost > 0 {

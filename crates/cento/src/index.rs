@@ -263,6 +263,15 @@ pub(crate) fn updated(built: &Built, corpus: &Path) -> Option<String> {
     Some(format!("{files} {was} added: {}{more}", names.join(", ")))
 }
 
+/// Adds a line about publication dates that are not understood.
+pub(crate) fn unread_dates(lines: &mut Lines, counts: &Counts) {
+    let Tally { count, example } = &counts.unread_dates;
+    if *count > 0 {
+        let example = format!("not understood, e.g. {}", shortened(example, EXAMPLE));
+        lines.add_with("unread dates", number(*count), example);
+    }
+}
+
 /// Returns the files that are not read, by cause.
 pub(crate) fn skipped_files(ignored: Vec<IgnoredFiles>) -> BTreeMap<String, Tally> {
     let tally = |kind: IgnoredFiles| {
@@ -272,10 +281,15 @@ pub(crate) fn skipped_files(ignored: Vec<IgnoredFiles>) -> BTreeMap<String, Tall
     ignored.into_iter().map(tally).collect()
 }
 
-/// Says which part of the inputs was not read, for commands that do not show all counts: damaged
-/// records and pages, skipped files, and all rejected pages if no page is left.
-pub(crate) fn unread(counts: &Counts, skipped_files: &BTreeMap<String, Tally>) -> Option<String> {
-    let is_unread = |reason: &str| counts.kept == 0 || DAMAGE.contains(&reason);
+/// Says which part of the inputs was not read: damaged records and pages, and skipped files; for
+/// commands that show no counts (`all`) also other rejected pages, and dates that are not
+/// understood.
+pub(crate) fn unread(
+    counts: &Counts,
+    skipped_files: &BTreeMap<String, Tally>,
+    all: bool,
+) -> Option<String> {
+    let is_unread = |reason: &str| all || counts.kept == 0 || DAMAGE.contains(&reason);
     let rejected = counts.rejected.iter();
     let rejected = rejected.filter(|(reason, _)| is_unread(reason.as_str()));
     let kinds = [
@@ -284,7 +298,7 @@ pub(crate) fn unread(counts: &Counts, skipped_files: &BTreeMap<String, Tally>) -
             "damaged records",
             counts.damaged.iter().collect::<Vec<_>>(),
         ),
-        ("page", "pages", rejected.collect()),
+        ("rejected page", "rejected pages", rejected.collect()),
         ("file", "files", skipped_files.iter().collect()),
     ];
     let mut parts = Vec::new();
@@ -305,6 +319,14 @@ pub(crate) fn unread(counts: &Counts, skipped_files: &BTreeMap<String, Tally>) -
                 several => several.join(", "),
             },
             shortened(&tally.example, EXAMPLE)
+        ));
+    }
+    let dates = &counts.unread_dates;
+    if all && dates.count > 0 {
+        parts.push(format!(
+            "{} (e.g. {})",
+            counted(dates.count, "date", "dates"),
+            shortened(&dates.example, EXAMPLE)
         ));
     }
     (!parts.is_empty()).then(|| format!("not read: {}", parts.join("; ")))
@@ -375,6 +397,7 @@ impl IndexSummary<'_> {
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
         tallies(&mut lines, "files skipped", &self.built.skipped_files);
+        unread_dates(&mut lines, counts);
         if counts.other_records > 0 {
             lines.add_with(
                 "other records",

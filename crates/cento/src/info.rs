@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
 use crate::corpus_input::{CorpusArguments, LocatedCorpus};
-use crate::index::tallies;
+use crate::index::{tallies, unread_dates};
 use crate::machine::ResourceArguments;
 use crate::output::{Lines, clean, number, print_as, say_always, size, table};
 use crate::top::TopArguments;
@@ -139,6 +139,7 @@ impl Census {
         lines.add("pages kept", number(counts.kept));
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
+        unread_dates(&mut lines, &counts);
         lines.add("sites", number(self.sites.len() as u64));
         lines.add("payload", size(counts.payload_bytes));
         lines.add("text", size(counts.text_bytes));

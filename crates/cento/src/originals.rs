@@ -257,7 +257,7 @@ impl Originals {
         }
         let built = build.run();
         drop(meter);
-        if let Some(sentence) = unread(&built?.counts, &skipped_files(ignored)) {
+        if let Some(sentence) = unread(&built?.counts, &skipped_files(ignored), true) {
             say(&format!("note: {sentence}"));
         }
         Ok(Originals {

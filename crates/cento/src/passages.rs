@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::copies::inputs_written;
 use cento_align::{Aligner, Document, Fold, PassageKind};
 use cento_figure::csv_cell;
 use cento_file::Output;
+use cento_find::copies::WrittenInputs;
 use cento_find::passages::{
     CLUSTERS_TABLE, ClusterRow, ClustersSummary, Cuts, FoldChoice, ListedPair, PASSAGES_TABLE,
     PairChoice, PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages,
@@ -512,18 +514,18 @@ fn write_stripped(
     let kinds: Vec<PassageKind> = kinds.map(|&kind| kind.into()).collect();
     let memory = arguments.analysis.resources.machine.memory();
     let mut cuts = Cuts::new(&opened.source, findings, &kinds, memory)?;
-    let mut files = 0;
-    cuts.write(corpus, output, arguments.overwrite, |_| {
-        files += 1;
+    let mut files = WrittenInputs::default();
+    cuts.write(corpus, output, arguments.overwrite, |file| {
+        files.add(file);
         Ok(())
     })?;
     let temp = opened.temp_folder(&arguments.analysis.resources);
     let origins = PageOrigins::new(&[&opened.source], &temp);
     let undecided = write_cuts(&cuts, origins.as_ref(), &table)?;
     let mut text = format!(
-        "{}: {} written, {} cut from {}, see cuts.csv",
+        "{}: {}, {} cut from {}, see cuts.csv",
         output.display(),
-        counted(files, "input", "inputs"),
+        inputs_written(files),
         counted(cuts.stretches(), "stretch of text", "stretches of text"),
         counted(cuts.pages(), "page", "pages")
     );
@@ -676,8 +678,12 @@ fn compared(summary: &PassagesSummary, arguments: &PassagesArguments) -> Lines {
         lines.add_with("duplicates", number(summary.copies), remark);
     }
     if summary.unknown > 0 {
-        let remark = "name a page that the corpus does not have";
+        let remark = "name a page that the corpus does not have, or one without text";
         lines.add_with("listed pairs", number(summary.unknown), remark);
+    }
+    if summary.superfluous > 0 {
+        let remark = "name one page twice or repeat another pair";
+        lines.add_with("listed pairs", number(summary.superfluous), remark);
     }
     if summary.repeated > 0 {
         let remark = "captured several times: the earliest capture is compared";

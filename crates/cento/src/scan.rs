@@ -241,7 +241,7 @@ fn make(arguments: &ScanArguments, watch: &ScanProgress) -> Result<ScannedCorpus
     if let Some(sentence) = updated(&built, &corpus) {
         say(&format!("note: {sentence}"));
     }
-    if let Some(sentence) = unread(&built.counts, &built.skipped_files) {
+    if let Some(sentence) = unread(&built.counts, &built.skipped_files, false) {
         say(&format!("note: {sentence}"));
     }
     Ok(ScannedCorpus {

@@ -63,7 +63,12 @@ impl WhyMain {
             return match &page.content {
                 Content::Html(html) if is_same => Ok(WhyMain::of(html)),
                 Content::Html(_) => Err(refused(format!("{name} has another page there"))),
-                _ => Err(refused(format!("page {page_id} is not HTML"))),
+                _ => Err(CommandError::usage(
+                    format!(
+                        "--why-main: page {page_id} is not HTML, so all of its text is content"
+                    ),
+                    "`cento cat` without --why-main shows it",
+                )),
             };
         }
         Err(refused(format!("{name} no longer has page {page_id}")))
@@ -75,7 +80,10 @@ impl WhyMain {
         let explanation = explain(page);
         let beginning = |block: &ExplainedBlock| -> String {
             let text = page.text.get(block.range.clone()).unwrap_or_default();
-            text.chars().take(SHOWN).collect()
+            match text.char_indices().nth(SHOWN) {
+                Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+                None => text.to_owned(),
+            }
         };
         WhyMain {
             page_type: explanation.page_type.map(|kind| kind.to_string()),

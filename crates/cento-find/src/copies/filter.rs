@@ -22,6 +22,25 @@ pub struct Filtered {
     pub rewritten: Rewritten,
 }
 
+/// How many inputs were written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WrittenInputs {
+    /// Inputs that were written.
+    pub written: u64,
+    /// Inputs that were not, because nothing of them is left.
+    pub left_out: u64,
+}
+
+impl WrittenInputs {
+    /// Counts an input.
+    pub fn add(&mut self, filtered: &Filtered) {
+        match filtered.output.exists() {
+            true => self.written += 1,
+            false => self.left_out += 1,
+        }
+    }
+}
+
 /// Writes the named inputs of a corpus, or all if none is named, to `folder` without the pages that
 /// `findings` removes. Calls `each` after each input.
 ///

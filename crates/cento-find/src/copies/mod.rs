@@ -50,7 +50,7 @@ use cento_flow::{Flow, Registry, SeenFilter, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use filter::{Filtered, filter};
+pub use filter::{Filtered, WrittenInputs, filter};
 pub(crate) use filter::{RecordFates, rewrite_inputs};
 pub use mirrors::{ALL_PAIRS, MIRRORS, MirrorRow, PREFIXES, PrefixRow};
 pub use pairs::{CLASSES, ClassRow, CopyPairRow, NEAR_PAIRS, NearRow, PAIRS};

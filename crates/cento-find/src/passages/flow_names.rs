@@ -52,6 +52,7 @@ pub(super) mod counter {
     pub(in super::super) const FREQUENT: &str = "candidates of frequent fingerprints";
     pub(in super::super) const PAIRS: &str = "pairs with passages";
     pub(in super::super) const UNKNOWN: &str = "unknown pages of listed pairs";
+    pub(in super::super) const SUPERFLUOUS: &str = "superfluous listed pairs";
     pub(in super::super) const REPEATED: &str = "captured several times";
     pub(in super::super) const CLUSTERED: &str = "pages of clusters";
 }

@@ -81,6 +81,9 @@ pub struct PassagesSummary {
     pub pairs: u64,
     /// Listed pairs with a page that the corpus does not have.
     pub unknown: u64,
+    /// Listed pairs of a page with itself, and repetitions of other listed pairs.
+    #[serde(default)]
+    pub superfluous: u64,
     /// URLs of the chosen pages that were captured several times: the earliest capture is compared.
     #[serde(default)]
     pub repeated: u64,
@@ -159,6 +162,7 @@ pub fn run(
                 frequent_candidates: report.counted(counter::FREQUENT),
                 pairs: report.counted(counter::PAIRS),
                 unknown: report.counted(counter::UNKNOWN),
+                superfluous: report.counted(counter::SUPERFLUOUS),
                 repeated: report.counted(counter::REPEATED),
                 passages: report.rows(PASSAGES_TABLE.as_str()),
                 frequent: report.rows(FREQUENT_TABLE.as_str()),

@@ -59,6 +59,8 @@ pub(super) struct ChosenPairs {
     pairs: Vec<(u32, u32)>,
     /// Listed pairs with a page that the corpus does not have.
     unknown: u64,
+    /// Listed pairs of a page with itself, and repetitions of others.
+    superfluous: u64,
     /// URLs that were captured several times.
     repeated: u64,
 }
@@ -126,14 +128,16 @@ pub(super) fn pages_of_pairs(
     let mut found = Vec::with_capacity(pairs.len());
     for pair in pairs {
         match (number(pair.a), number(pair.b)) {
-            (Some(a), Some(b)) if a != b => found.push((a, b)),
+            (Some(a), Some(b)) if a != b => found.push((a.min(b), a.max(b))),
             (Some(_), Some(_)) => {}
             _ => unknown += 1,
         }
     }
     found.sort_unstable();
     found.dedup();
+    let known = pairs.len() as u64 - unknown;
     Ok(Chosen::Listed(ChosenPairs {
+        superfluous: known - found.len() as u64,
         pairs: found,
         unknown,
         repeated: pages.repeated.len() as u64,
@@ -216,6 +220,7 @@ pub(super) fn register(
         let mut rows = context.shuffle::<SharedPlace>(shuffle::BY_PAIR)?;
         if let Chosen::Listed(listed) = &*pairs {
             context.count(counter::UNKNOWN, listed.unknown);
+            context.count(counter::SUPERFLUOUS, listed.superfluous);
             context.count(counter::REPEATED, listed.repeated);
             for &(one, other) in &listed.pairs {
                 rows.push(SharedPlace::new((one, 0), (other, 0)))?;

@@ -59,7 +59,7 @@ impl ContentRule {
             ContentRule::Comment => "comment",
             ContentRule::Choice => "choice or text of a form",
             ContentRule::Copy => "copy of a kept text",
-            ContentRule::OutsideArticle => "outside the article",
+            ContentRule::OutsideArticle => "the article method removes it",
         }
     }
 }
@@ -141,11 +141,13 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
     let mut walk = BlockWalk::new(view);
     let mut batch = EvidenceBatch::new();
     let mut hidden = Vec::with_capacity(blocks.len());
+    let mut framed = Vec::with_capacity(blocks.len());
     let mut decisions: Vec<BlockDecision> = Vec::with_capacity(blocks.len());
     for (place, rows) in blocks.chunks(LANES).enumerate() {
         for (lane, block) in rows.iter().enumerate() {
             walk.block_row(LANES * place + lane, &mut batch.row(lane));
             hidden.push(walk.hidden_share().is_some());
+            framed.push(is_framed(&walk));
             decisions.push(BlockDecision {
                 chance: 0,
                 least: 0,
@@ -159,6 +161,7 @@ pub(super) fn decide(view: &PageView<'_>, recognised: &RecognisedType) -> Vec<Bl
         }
     }
     average_paths(view, page_type, &mut decisions);
+    doubt_rules(view, &framed, &mut decisions);
     set_thresholds(view, recognised, &mut decisions);
     if matches!(
         page_type,
@@ -250,12 +253,92 @@ fn rule(
     }
 }
 
+impl ContentRule {
+    /// Whether the name of an element is all that the rule knows, or the kind of a field. Posts are
+    /// called comments on some pages.
+    fn is_doubtful(self) -> bool {
+        matches!(
+            self,
+            ContentRule::Comment | ContentRule::Signature | ContentRule::Choice
+        )
+    }
+}
+
+/// Whether a block is in a small header, footer or menu of the page.
+fn is_framed(walk: &BlockWalk<'_, '_>) -> bool {
+    [
+        NameClass::Header,
+        NameClass::Footer,
+        NameClass::Navigation,
+        NameClass::Sidebar,
+    ]
+    .iter()
+    .any(|&class| walk.sign_share(class).is_some_and(|share| share < 500))
+}
+
+/// The best text that doubtful rules leave has at least this share of the probability of the best
+/// one that they remove, in hundredths, or they are wrong.
+const LEFT_SHARE: u64 = 15;
+
+/// Fields with at least this share of the text of a page, in hundredths, are its content, such as a
+/// document that can be edited.
+const FIELDS_SHARE: u64 = 70;
+
+/// Withdraws the doubtful rules if they remove what the page is about: nothing that they leave is
+/// nearly as likely to be content. Fields are also kept if they have most of the text.
+fn doubt_rules(view: &PageView<'_>, framed: &[bool], decisions: &mut [BlockDecision]) {
+    let blocks = view.page.outline.blocks.iter();
+    let (mut left, mut removed) = (0, Vec::new());
+    for (((decision, measure), block), framed) in
+        decisions.iter().zip(&view.measures).zip(blocks).zip(framed)
+    {
+        let is_heading = matches!(
+            block.tag,
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6
+        );
+        if is_heading || *framed || !(measure.is_prose || measure.ends_sentence) {
+            continue;
+        }
+        match decision.rule {
+            None => left = left.max(decision.chance),
+            Some(rule) if rule.is_doubtful() => removed.push(decision.chance),
+            Some(_) => {}
+        }
+    }
+    let are_wrong = LEFT_SHARE * u64::from(best(removed)) > 100 * u64::from(left);
+    let (mut fields, mut all) = (0, 0);
+    for (decision, measure) in decisions.iter().zip(&view.measures) {
+        let bytes = u64::from(measure.bytes);
+        all += bytes;
+        fields += bytes * u64::from(decision.rule == Some(ContentRule::Choice));
+    }
+    let are_fields_wrong = fields > 0 && 100 * fields >= FIELDS_SHARE * all;
+    for decision in decisions {
+        let is_withdrawn = |rule: &ContentRule| match rule {
+            ContentRule::Choice => are_wrong || are_fields_wrong,
+            rule => are_wrong && rule.is_doubtful(),
+        };
+        decision.rule = decision.rule.filter(|rule| !is_withdrawn(rule));
+    }
+}
+
+/// The least of the best probabilities, which are one in [`BEST_PART`].
+fn best(mut chances: Vec<u32>) -> u32 {
+    let rank = (chances.len() / BEST_PART).max(1) - 1;
+    if chances.is_empty() {
+        return 0;
+    }
+    *chances
+        .select_nth_unstable_by(rank, |one, other| other.cmp(one))
+        .1
+}
+
 fn set_thresholds(
     view: &PageView<'_>,
     recognised: &RecognisedType,
     decisions: &mut [BlockDecision],
 ) {
-    let mut chances: Vec<u32> = decisions
+    let chances: Vec<u32> = decisions
         .iter()
         .map(|decision| {
             if decision.rule.is_none() {
@@ -265,11 +348,7 @@ fn set_thresholds(
             }
         })
         .collect();
-    if chances.is_empty() {
-        return;
-    }
-    let rank = (chances.len() / BEST_PART).max(1) - 1;
-    let (_, &mut best, _) = chances.select_nth_unstable_by(rank, |one, other| other.cmp(one));
+    let best = best(chances);
     let least = threshold(recognised, best);
     for decision in decisions.iter_mut() {
         decision.least = least;

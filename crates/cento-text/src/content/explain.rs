@@ -54,6 +54,7 @@ pub fn explain(page: &Extract) -> Explanation {
         };
     };
     let decisions = decide(&view, &recognised);
+    let has_article = view.kept.contains(&true);
     let mut names: Vec<String> = Vec::new();
     BlockWalk::new(&view).block_row(0, &mut names);
     let mut walk = BlockWalk::new(&view);
@@ -71,7 +72,7 @@ pub fn explain(page: &Extract) -> Explanation {
                 block.begin as usize..block.end as usize,
                 block.tag,
                 decision,
-                reasons(&row, &names),
+                reasons(&row, &names, has_article),
             )
         })
         .collect();
@@ -88,18 +89,23 @@ fn explained(
     reasons: Vec<(String, i32)>,
 ) -> ExplainedBlock {
     let thousandths = |chance: u32| chance * 1000 / CERTAIN;
+    let (mut score, least) = (thousandths(decision.chance), thousandths(decision.least));
+    if decision.chance > decision.least {
+        // Rounding does not make them equal.
+        score = score.max(least + 1);
+    }
     ExplainedBlock {
         range,
         tag,
         kept: decision.is_kept(),
-        score: thousandths(decision.chance),
-        least: thousandths(decision.least),
+        score,
+        least,
         rule: decision.rule,
         reasons,
     }
 }
 
-fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i32)> {
+fn reasons(row: &EvidenceRow, names: &[String], has_article: bool) -> Vec<(String, i32)> {
     let mut changes = [0; 256];
     model::contributions(row, &mut changes);
     let mut order: Vec<usize> = (0..names.len()).collect();
@@ -114,7 +120,13 @@ fn reasons(row: &EvidenceRow, names: &[String]) -> Vec<(String, i32)> {
             let value = *row.as_slice().get(feature)?;
             let change = *changes.get(feature)?;
             let name = names.get(feature)?;
-            let words = phrase(name, value).unwrap_or_else(|| format!("{name}: {value}"));
+            let is_about_article =
+                name.starts_with("article ") || name == "path levels to the article";
+            let words = match is_about_article && !has_article {
+                true => Some("the article method finds no article".to_owned()),
+                false => phrase(name, value),
+            };
+            let words = words.unwrap_or_else(|| format!("{name}: {value}"));
             (change != 0).then_some((words, change))
         })
         .collect()

@@ -182,7 +182,10 @@ fn position(measure: &str, value: i16) -> Option<String> {
         "after the headline" => format!("{} after the headline", number(value, "block", "blocks")),
         "bytes after the headline" if value < 0 => "before the headline".to_owned(),
         "bytes after the headline" => {
-            format!("{} bytes after the headline", 4 * i32::from(value))
+            format!(
+                "{} bytes after the beginning of the headline",
+                4 * i32::from(value)
+            )
         }
         "after a heading" if value >= 500 => "no heading near above".to_owned(),
         "after a heading" => format!("{} below a heading", number(value, "block", "blocks")),
@@ -196,7 +199,7 @@ fn article(measure: &str, value: i16) -> Option<String> {
     Some(match measure {
         "keeps it" if value == 0 => "the article method removes it".to_owned(),
         "keeps it" => "the article method keeps it".to_owned(),
-        "within" if value == 0 => "outside the article".to_owned(),
+        "within" if value == 0 => "before the beginning or after the end of the article".to_owned(),
         "within" => "between the beginning and the end of the article".to_owned(),
         "before" => format!("{} before the article", number(value, "block", "blocks")),
         "after" => format!("{} after the article", number(value, "block", "blocks")),
@@ -209,11 +212,12 @@ fn path(measure: &str, value: i16) -> Option<String> {
         "depth" => format!("inside {}", number(value, "element", "elements")),
         "hidden" if value >= NOT_INSIDE => "not in a hidden element".to_owned(),
         "hidden" => format!("in a hidden element with {} of the page", percent(value)),
+        "levels to the article" if value == 0 => {
+            "directly in an element with most of the article".to_owned()
+        }
         "levels to the article" => {
-            format!(
-                "{} below the article's element",
-                number(value, "level", "levels")
-            )
+            let levels = number(value, "level", "levels");
+            format!("{levels} below an element with most of the article")
         }
         _ => return None,
     })
@@ -242,7 +246,7 @@ mod tests {
             (
                 "position bytes after the headline",
                 25,
-                "100 bytes after the headline",
+                "100 bytes after the beginning of the headline",
             ),
             (
                 "position after the headline",

@@ -91,7 +91,7 @@ impl<'text> DateCursor<'text> {
     pub(super) fn take_ordinal(&mut self) {
         let ahead = *self;
         let word = self.word().unwrap_or_default().to_ascii_lowercase();
-        if !matches!(word.as_str(), "st" | "nd" | "rd" | "th") {
+        if !matches!(word.as_str(), "st" | "nd" | "rd" | "th" | "er") {
             *self = ahead;
         }
     }

@@ -10,6 +10,53 @@ const DAY: i64 = 1_709_596_800_000;
 const MONTH: i64 = 1_709_251_200_000;
 
 #[test]
+fn dates_of_other_languages_are_read() {
+    for text in [
+        "5. März 2024",
+        "Dienstag, den 5. März 2024",
+        "am 5. Maerz 2024",
+        "5 mars 2024",
+        "le mardi 5 mars 2024",
+        "martes 5 de marzo de 2024",
+        "5 de março de 2024",
+        "terça-feira, 5 de março de 2024",
+        "martedì 5 marzo 2024",
+        "dinsdag 5 maart 2024",
+        "5. marts 2024",
+        "5 marca 2024",
+        "2024年3月5日",
+        "2024 年 3 月 5 日",
+        "2024년 3월 5일",
+        "5\u{a0}mars\u{202f}2024",
+    ] {
+        assert_eq!(parse(text), Some(DAY), "{text}");
+    }
+    for text in [
+        "März 2024",
+        "mars 2024",
+        "marzo de 2024",
+        "2024年3月",
+        "2024년 3월",
+    ] {
+        assert_eq!(parse(text), Some(MONTH), "{text}");
+    }
+    assert_eq!(parse("1er mai 2024"), parse("2024-05-01"));
+    assert_eq!(parse("12 août 1998"), parse("1998-08-12"));
+    assert_eq!(parse("2024年3月5日 10:30"), Some(MOMENT));
+    assert_eq!(parse("2024年"), parse("2024"));
+    for text in [
+        "vers 1600",
+        "5 марта 2024",
+        "令和6年3月5日",
+        "3月5日",
+        "mardi 2024",
+        "5 mars",
+    ] {
+        assert_eq!(parse(text), None, "{text}");
+    }
+}
+
+#[test]
 fn every_format_of_one_moment_is_read() {
     for text in [
         "2024-03-05T10:30:00Z",

@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 8;
 /// The maximum length of a date in any format.
 const LONGEST_DATE: usize = 64;
 
-/// Shorter texts are not taken for the content of a page.
+/// Shorter texts are not taken for the content of a page that shows more than they have.
 pub(super) const LEAST_BODY: usize = 200;
 
 /// What a thing is by its types.
@@ -179,8 +179,10 @@ impl Thing {
             (post, self.text.take()),
             (product, self.description.take()),
         ];
-        let mut texts = texts.into_iter();
-        texts.find_map(|(is_body, text)| text.filter(|text| is_body && text.len() > LEAST_BODY))
+        let texts = texts.into_iter().filter(|(is_body, _)| *is_body);
+        let mut texts: Vec<String> = texts.filter_map(|(_, text)| text).collect();
+        let at = texts.iter().position(|text| text.len() > LEAST_BODY);
+        (!texts.is_empty()).then(|| texts.swap_remove(at.unwrap_or(0)))
     }
 }
 
@@ -336,19 +338,25 @@ impl Entities {
         dates.try_fold(first, |known, date| agreed(known, date))
     }
 
-    /// The content of the page with these addresses, where the data state it.
-    pub(super) fn body(&self, addresses: &[&str]) -> Option<&str> {
+    /// The content of the page with these addresses, where the data state it: a text of more than
+    /// `least` bytes.
+    pub(super) fn body(&self, addresses: &[&str], least: usize) -> Option<&str> {
+        fn body_of(entity: &Entity, least: usize) -> Option<&str> {
+            entity.body.as_deref().filter(|body| body.len() > least)
+        }
         let candidates = self.candidates(addresses, |entity| {
-            entity.types.has_body() || entity.body.is_some()
+            entity.types.has_body() || body_of(entity, least).is_some()
         })?;
         let mut bodies = candidates
             .iter()
-            .filter_map(|entity| entity.body.as_deref());
+            .filter_map(|entity| body_of(entity, least));
         let first = bodies.next()?;
         let articles = candidates.iter().filter(|entity| entity.types.article);
         let is_ambiguous = bodies.any(|body| body != first)
             || (articles.clone().count() > 1
-                && articles.clone().any(|article| article.body.is_none()));
+                && articles
+                    .clone()
+                    .any(|article| body_of(article, least).is_none()));
         (!is_ambiguous).then_some(first)
     }
 }

@@ -12,7 +12,7 @@ use crate::words;
 
 mod page_reader;
 
-use page_reader::{Finished, PageReader};
+use page_reader::{DroppedNoscript, Finished, PageReader};
 
 /// What to extract beyond the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,8 +160,9 @@ pub struct Extractor {
 /// even where references make the text slightly longer than the page.
 pub const LONGEST_PAGE: usize = 1 << 30;
 
-/// Less text than this in `noscript`, such as a request to turn scripts on, does not replace a page
-/// that has words.
+/// Text in `noscript` that is shorter than the first, or names JavaScript and is shorter than the
+/// second, does not replace a page that has words: it is a request to turn scripts on.
+const LEAST_WORDS_IN_NOSCRIPT: usize = 100;
 const LEAST_NOSCRIPT: usize = 300;
 
 impl Extractor {
@@ -196,8 +197,10 @@ impl Extractor {
         let dropped = self.extract_once(html, options, false, should_continue);
         // A page whose words are in `noscript` is read as by a browser without scripts.
         let shown = self.extract.text.len();
-        let is_in_noscript = dropped > 0
-            && (dropped >= shown.max(LEAST_NOSCRIPT)
+        let is_request = dropped.length < LEAST_WORDS_IN_NOSCRIPT
+            || (dropped.names_scripts && dropped.length < LEAST_NOSCRIPT);
+        let is_in_noscript = dropped.length > 0
+            && ((dropped.length >= shown && !is_request)
                 || words::count_words(&self.extract.text) == 0);
         if is_in_noscript && should_continue() {
             self.extract_once(html, options, true, should_continue);
@@ -205,15 +208,15 @@ impl Extractor {
         &self.extract
     }
 
-    /// Extracts a page with or without the content of `noscript`, and returns how many bytes of
-    /// text in it were dropped.
+    /// Extracts a page with or without the content of `noscript`, and returns what of it was
+    /// dropped.
     fn extract_once(
         &mut self,
         html: &str,
         options: &Options,
         noscript: bool,
         should_continue: &mut dyn FnMut() -> bool,
-    ) -> usize {
+    ) -> DroppedNoscript {
         self.extract.clear();
         let mut outline = std::mem::take(&mut self.extract.outline);
         let dropped_noscript = if options.outline {
@@ -234,7 +237,7 @@ impl Extractor {
         observer: F,
         noscript: bool,
         should_continue: &mut dyn FnMut() -> bool,
-    ) -> (F, usize) {
+    ) -> (F, DroppedNoscript) {
         let Extract { text, links, .. } = &mut self.extract;
         let mut reader = PageReader::new(Writer::new(text, observer), links, html, should_continue);
         reader.show_noscript(noscript);

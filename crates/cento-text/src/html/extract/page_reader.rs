@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::Links;
+use super::{LEAST_NOSCRIPT, Links};
+use crate::html::entities::LEAST_BODY;
 use crate::html::metadata::Metadata;
 use crate::html::microdata::{Microdata, MicrodataDates};
 use crate::html::outline::{TextObserver, is_container};
@@ -49,12 +50,33 @@ pub(super) struct PageReader<'a, F> {
     /// the thousand.
     depth: u32,
     deepest: u32,
-    /// Whether the content of `noscript` is shown, and how many bytes of its text were dropped.
+    /// Whether the content of `noscript` is shown, and what of it was dropped.
     show_noscript: bool,
-    dropped_noscript: usize,
+    dropped_noscript: DroppedNoscript,
     /// Inside a dropped `noscript`.
     in_noscript: bool,
     should_continue: &'a mut dyn FnMut() -> bool,
+}
+
+/// The text in `noscript` that was dropped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DroppedNoscript {
+    /// Its bytes.
+    pub(super) length: usize,
+    /// Whether it mentions scripts: a request to turn them on does so in every language.
+    pub(super) names_scripts: bool,
+}
+
+impl DroppedNoscript {
+    fn add(&mut self, text: &str) {
+        let text = text.trim_ascii();
+        // What a request in more text than this says does not matter.
+        let is_short = self.length < LEAST_NOSCRIPT && text.len() < LEAST_NOSCRIPT;
+        self.length += text.len();
+        if is_short && !self.names_scripts {
+            self.names_scripts = text.to_ascii_lowercase().contains("javascript");
+        }
+    }
 }
 
 /// The result of reading a page.
@@ -63,7 +85,7 @@ pub(super) struct Finished<F> {
     pub(super) microdata: MicrodataDates,
     pub(super) observer: F,
     pub(super) depth: u32,
-    pub(super) dropped_noscript: usize,
+    pub(super) dropped_noscript: DroppedNoscript,
 }
 
 /// Whether a start tag has no effect beyond its edge. A table lookup, because it is needed for
@@ -140,7 +162,8 @@ fn nests(tag: Tag) -> bool {
     NESTS[tag.index()]
 }
 
-/// Whether one of four samples of `stated` is in `text`, so that the page shows it.
+/// Whether one of four samples of `stated` is in `text`, so that the page shows it, or as much of
+/// it as it shows to everyone.
 fn is_shown(stated: &str, text: &str) -> bool {
     /// Long enough to be characteristic, short enough to lie within one paragraph.
     const SAMPLE: usize = 32;
@@ -196,7 +219,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
             depth: 0,
             deepest: 0,
             show_noscript: false,
-            dropped_noscript: 0,
+            dropped_noscript: DroppedNoscript::default(),
             in_noscript: false,
             should_continue,
         }
@@ -233,7 +256,9 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         } = &self.metadata;
         let addresses = [canonical, &declared.open_graph_address];
         let addresses: Vec<&str> = addresses.into_iter().filter_map(Option::as_deref).collect();
-        if let Some(body) = described.body(&addresses).map(str::to_owned) {
+        // A page that shows less than a short text is a frame for it.
+        let least = LEAST_BODY.min(self.writer.text().len());
+        if let Some(body) = described.body(&addresses, least).map(str::to_owned) {
             if !is_shown(&body, self.writer.text()) {
                 self.append(&body);
             }
@@ -312,7 +337,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
         match text.model {
             ContentModel::Data if self.dropped.is_active() => {
                 if self.in_noscript {
-                    self.dropped_noscript += text.raw.trim_ascii().len();
+                    self.dropped_noscript.add(text.raw);
                 }
             }
             ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
@@ -365,7 +390,8 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             | Tag::Link
             | Tag::Meta
             | Tag::Q
-            | Tag::Script => true,
+            | Tag::Script
+            | Tag::Template => true,
             _ => self.states_date || (F::ACTIVE && is_container(tag)),
         }
     }
@@ -456,6 +482,8 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             Tag::Style | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
             Tag::Math if !start.self_closing => self.in_math += 1,
             Tag::Noscript if self.show_noscript => {}
+            // Browsers show it without scripts.
+            Tag::Template if attributes.get("shadowrootmode").is_some() => {}
             _ => {
                 self.in_noscript = tag == Tag::Noscript;
                 self.dropped.begin(&start);
