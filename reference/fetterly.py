@@ -166,11 +166,16 @@ def site_of(page: Page, kind: str) -> object:
     return name if name is not None else page.page_id
 
 
+def has_site(page: Page, kind: str) -> bool:
+    """Whether a page has a site of its name. The sites of a phrase are only such sites."""
+    return site_of(page, kind) != page.page_id
+
+
 def popular_phrases(pages: Sequence[Page], k: int, least: int, site: str) -> List[Popular]:
     """All phrases on at least this many pages."""
     holders = by_value((phrase, page) for page in kept(pages) for phrase in sorted(set(grams(page.words, k))))
     return [
-        Popular(phrase, len(having), len({site_of(page, site) for page in having}), having[0])
+        Popular(phrase, len(having), len({site_of(page, site) for page in having if has_site(page, site)}), having[0])
         for phrase, having in holders.items()
         if len(having) >= least
     ]

@@ -149,7 +149,7 @@ pub(crate) fn workplace(findings: PathBuf, threads: usize) -> Workplace {
         findings,
         again: false,
         progress: Progress::new(),
-        command: String::new(),
+        request: Default::default(),
     }
 }
 

@@ -233,7 +233,7 @@ fn measure() -> Outcome<()> {
         findings: folder.path().join(name),
         again: false,
         progress: Progress::new(),
-        command: String::new(),
+        request: Default::default(),
     };
     let source = index(folder.path(), "originals", &originals)?;
     let params = DiscoverParams::new(How::Informed(100), Recipe::default(), &StopList::built_in());

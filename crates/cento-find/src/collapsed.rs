@@ -35,7 +35,7 @@ pub(crate) fn removed(
     }
     let workplace = Workplace {
         again: false,
-        ..workplace.clone()
+        ..workplace.for_step()
     };
     copies(source, params, &workplace)
 }

@@ -42,7 +42,7 @@
 //!     findings: corpus.join(FINDINGS),
 //!     again: false,
 //!     progress: cento_flow::Progress::new(),
-//!     command: String::new(),
+//!     request: Default::default(),
 //! };
 //! let findings = copies(&pages, &CopiesParams::default(), &workplace)?;
 //! for row in findings.rows(PAIRS)? {
@@ -97,7 +97,7 @@ pub use page_details::{LinkTo, PageDetails};
 pub use page_origins::{PageOrigin, PageOrigins};
 pub use row_json::{draw, row_values};
 pub use run::{
-    FINDINGS, Findings, RUN, RunRecord, Workplace, has_stale_findings, known_findings,
+    FINDINGS, Findings, RUN, RunRecord, RunRequest, Workplace, has_stale_findings, known_findings,
     verify_findings,
 };
 pub use tables::{read_row_range, read_rows, read_table, table_columns};

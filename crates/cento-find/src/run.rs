@@ -38,7 +38,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 13;
+const REVISION: u32 = 14;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
@@ -55,9 +55,25 @@ pub struct Workplace {
     pub again: bool,
     /// Reports progress to observers, and lets them stop the run.
     pub progress: Arc<Progress>,
-    /// The command that the user typed, quoted for a shell, to be recorded with the findings; empty
-    /// if there is none.
+    /// Who asks for the findings, to be recorded with them.
+    pub request: RunRequest,
+}
+
+/// Who asked for findings, and how. It is recorded with them and is no part of what they depend on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRequest {
+    /// The command that the user typed, quoted for a shell; empty if there was none.
+    #[serde(default)]
     pub command: String,
+    /// The options of that command which name other inputs than the corpus, and say how these are
+    /// read, quoted for a shell: `--against mine/ --against-field text=body`. The parameters
+    /// identify such inputs by their content, from which no command can be made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// Whether the findings are only a step of another analysis. [`known_findings`] does not return
+    /// such findings, because the user did not ask for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internal: bool,
 }
 
 /// The findings of a run.
@@ -87,9 +103,9 @@ pub struct RunRecord {
     pub corpora: Value,
     /// The version of the program.
     pub version: String,
-    /// The command that the user typed, quoted for a shell; empty if there was none.
-    #[serde(default)]
-    pub command: String,
+    /// Who asked for them.
+    #[serde(flatten)]
+    pub request: RunRequest,
     /// The summary of the analysis.
     pub summary: Value,
     /// The rows, bytes and seconds of each stage.
@@ -109,6 +125,19 @@ impl Workplace {
         let left = self.memory.saturating_sub(bytes);
         Workplace {
             memory: left.max(minimum.min(self.memory)),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same workplace for a step of another analysis: new findings are not those that
+    /// the user asked for last.
+    pub fn for_step(&self) -> Workplace {
+        let request = RunRequest {
+            internal: true,
+            ..self.request.clone()
+        };
+        Workplace {
+            request,
             ..self.clone()
         }
     }
@@ -208,7 +237,7 @@ impl Workplace {
             parameters,
             corpora,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: self.command.clone(),
+            request: self.request.clone(),
             summary: summary(&path, &report)?,
             report,
         };
@@ -233,9 +262,19 @@ impl Findings {
     }
 
     /// Makes these the newest findings of the analysis, which reports and the site show: they are
-    /// those that the user asked for last, even if they were cached. A folder that cannot be
-    /// written to stays as it is.
-    pub fn mark_used(&self) {
+    /// those that the user asked for last, even if they were cached, or computed as a step of
+    /// another analysis. A folder that cannot be written to stays as it is.
+    pub fn mark_used(&mut self, request: &RunRequest) {
+        let recorded = &mut self.record.request;
+        if recorded.internal || recorded.inputs != request.inputs {
+            *recorded = RunRequest {
+                internal: false,
+                ..request.clone()
+            };
+            // The new file is the newest.
+            let _ = write_record(&self.path, &self.record);
+            return;
+        }
         let file = fs::File::options().append(true).open(self.path.join(RUN));
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
     }
@@ -294,7 +333,8 @@ fn run_name(question: &str) -> String {
 }
 
 /// Returns the cached findings of an analysis of these pages, newest first. Findings of other
-/// corpora, of a corpus before pages were added, and of other revisions are skipped.
+/// corpora, of a corpus before pages were added, and of other revisions are skipped, and so are
+/// those that nobody asked for ([`RunRequest::internal`]).
 pub fn known_findings(
     folder: &Path,
     analysis: &str,
@@ -317,7 +357,7 @@ pub fn known_findings(
         let name = run_name(&record.question);
         let is_current =
             record.analysis == analysis && record.revision == REVISION && record.corpora == corpora;
-        if !is_current || path.file_name() != Some(name.as_ref()) {
+        if !is_current || record.request.internal || path.file_name() != Some(name.as_ref()) {
             continue;
         }
         let written = fs::metadata(path.join(RUN)).and_then(|file| file.modified());
@@ -343,7 +383,9 @@ pub fn has_stale_findings(folder: &Path, analysis: &str, source: &CorpusPages) -
         let is_stale = read_findings(&path)?.is_none_or(|findings| {
             let record = &findings.record;
             let of_originals = record.parameters.pointer("/how/informed").is_some();
-            !of_originals && (record.corpora != corpora || record.revision != REVISION)
+            !of_originals
+                && !record.request.internal
+                && (record.corpora != corpora || record.revision != REVISION)
         });
         if is_stale {
             return Ok(true);

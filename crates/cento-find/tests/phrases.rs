@@ -205,6 +205,10 @@ fn check(pages: &[Page], params: &PhrasesParams) -> Result<(), TestCaseError> {
         let known: BTreeSet<String> = holders.iter().filter_map(|&page| site(page)).collect();
         known.len() + holders.iter().filter(|&&page| site(page).is_none()).count()
     };
+    let named_sites = |holders: &BTreeSet<usize>| {
+        let known: BTreeSet<String> = holders.iter().filter_map(|&page| site(page)).collect();
+        known.len() as u64
+    };
     // Phrases.
     let found: BTreeMap<u64, (u64, u64, u64, String)> = rows(&findings, "phrases")
         .iter()
@@ -229,7 +233,7 @@ fn check(pages: &[Page], params: &PhrasesParams) -> Result<(), TestCaseError> {
                 gram,
                 (
                     holders.len() as u64,
-                    sites_of(holders) as u64,
+                    named_sites(holders),
                     naive.sampled.get(&gram).map_or(0, BTreeSet::len) as u64,
                     pages[*holders.first().unwrap()].url.clone(),
                 ),

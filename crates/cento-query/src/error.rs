@@ -92,6 +92,18 @@ impl Error {
             Error::Unsuitable(_) => None,
             Error::Io { source, .. } => match Fault::of_io(source) {
                 Fault::OutOfSpace => Some("free some space and run the same command again".into()),
+                _ if matches!(
+                    source.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
+                {
+                    Some(
+                        "the index for queries is part of the corpus: copy the corpus to a folder \
+                         that you can write to, or build the index where you can, with `cento query` \
+                         or `cento index --query`"
+                            .into(),
+                    )
+                }
                 _ => None,
             },
         }
@@ -121,5 +133,24 @@ impl From<cento_store::Error> for Error {
 impl From<cento_flow::Error> for Error {
     fn from(error: cento_flow::Error) -> Error {
         Error::Find(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_for_a_read_only_corpus_says_what_to_do() {
+        for kind in [
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::PermissionDenied,
+        ] {
+            let error = Error::io(Path::new("c.cento/query"), kind.into());
+            let hint = error.hint().unwrap_or_default();
+            assert!(hint.contains("copy the corpus to a folder that you can write to"));
+        }
+        let other = Error::io(Path::new("c.cento/query"), io::ErrorKind::TimedOut.into());
+        assert_eq!(other.hint(), None);
     }
 }

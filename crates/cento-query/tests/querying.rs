@@ -126,7 +126,7 @@ impl ReusePairs {
             findings: folder.join("findings"),
             again: true,
             progress: Progress::new(),
-            command: String::new(),
+            request: Default::default(),
         };
         let findings = reuse::run(&source, &params, &workplace).unwrap();
         let mut copies: BTreeMap<String, (u32, Vec<String>)> = BTreeMap::new();

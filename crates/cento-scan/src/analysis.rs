@@ -26,6 +26,11 @@ pub trait Analysis: Sync {
     /// The question that it answers.
     fn question(&self) -> &'static str;
 
+    /// The heading and the question for results with these parameters, if they differ.
+    fn heading(&self, _parameters: &Value) -> [String; 2] {
+        [self.title().to_owned(), self.question().to_owned()]
+    }
+
     /// Whether a scan runs it by default.
     fn by_default(&self) -> bool {
         true
@@ -45,6 +50,12 @@ pub trait Analysis: Sync {
     /// Returns the parameters for a corpus, or the reason why the corpus is unsuitable.
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String>;
 
+    /// Returns the options that name the inputs of a run with these parameters other than the
+    /// corpus, quoted for a shell, as findings record them.
+    fn inputs(&self, _parameters: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Runs the analysis, or returns cached results.
     fn run(
         &self,
@@ -53,8 +64,10 @@ pub trait Analysis: Sync {
         workplace: &Workplace,
     ) -> Result<Findings>;
 
-    /// Returns the command that computes the same results.
-    fn command(&self, corpus: &str, parameters: &Value) -> String;
+    /// Returns the command that computes the same results. `inputs` are the options that name
+    /// inputs other than the corpus, as [`cento_find::RunRequest::inputs`] has them; they are empty
+    /// if they are not known.
+    fn command(&self, corpus: &str, parameters: &Value, inputs: &[String]) -> String;
 
     /// Draws the figures of the results.
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>>;
@@ -79,10 +92,22 @@ pub struct SectionInput<'a> {
 }
 
 impl SectionInput<'_> {
+    /// Returns the command that computes the results again. All commands of a section begin with
+    /// it, so that they have the options of the run.
+    pub fn command(&self, analysis: &dyn Analysis) -> String {
+        recorded_command(analysis, self.corpus, self.findings)
+    }
+
     /// Returns an address relative to [`Profile::root`].
     pub fn short<'t>(&self, address: &'t str) -> &'t str {
         address.strip_prefix(&self.profile.root).unwrap_or(address)
     }
+}
+
+/// Returns the command that computes findings of an analysis again.
+pub fn recorded_command(analysis: &dyn Analysis, corpus: &str, findings: &Findings) -> String {
+    let record = &findings.record;
+    analysis.command(corpus, &record.parameters, &record.request.inputs)
 }
 
 /// Parses the parameters of an analysis, as `run.json` has them.
@@ -111,6 +136,14 @@ impl CommandLine {
         if value != default {
             self.0
                 .push_str(&format!(" {name} {}", quoted(&value.to_string())));
+        }
+        self
+    }
+
+    /// Adds options that are quoted for a shell.
+    pub(crate) fn inputs(mut self, inputs: &[String]) -> CommandLine {
+        for word in inputs {
+            self.0.push_str(&format!(" {word}"));
         }
         self
     }

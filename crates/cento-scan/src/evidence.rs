@@ -134,10 +134,13 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
     };
     let optional =
         |value: &Option<String>| value.clone().unwrap_or_else(|| "not stated".to_owned());
+    // A date that is missing, and one that cannot be right, are not told apart.
+    let no_date = || "none that cento could use".to_owned();
     let published = |date: &Option<String>| {
         let date = date.as_deref().map(stated_date);
-        date.map_or_else(|| "not stated".to_owned(), Cow::into_owned)
+        date.map_or_else(no_date, Cow::into_owned)
     };
+    let fetched = |date: &Option<String>| date.clone().unwrap_or_else(no_date);
     let digest = |digest: &Option<String>| match digest {
         Some(hexadecimal) => format!("{hexadecimal} ({})", warc_digest(hexadecimal)),
         None => "none".to_owned(),
@@ -149,7 +152,7 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
             "Published, according to the page",
             published(&row.published),
         ),
-        ("Fetched", optional(&row.fetched)),
+        ("Fetched", fetched(&row.fetched)),
         ("SHA-1 of the payload", digest(&row.payload_sha1)),
         ("Size of the payload", size(row.bytes)),
         ("Read from", row.source.clone()),
@@ -161,7 +164,7 @@ fn entry(number: u64, rows: &[CopiedPassageRow]) -> EvidenceEntry {
             "Published, according to the page",
             published(&row.original_published),
         ),
-        ("Fetched", optional(&row.original_fetched)),
+        ("Fetched", fetched(&row.original_fetched)),
         ("SHA-1 of the payload", digest(&row.original_sha1)),
     ];
     entry.relation = vec![

@@ -38,7 +38,7 @@ pub mod select;
 mod stage_weights;
 
 pub use analyses::{analyses, analysis};
-pub use analysis::{Analysis, SectionInput};
+pub use analysis::{Analysis, SectionInput, recorded_command};
 pub use evidence::{
     EvidenceMethod, SiteEvidence, evidence_file_names, evidence_head, evidence_sites,
     for_each_evidence,

@@ -7,7 +7,7 @@ use cento_find::{CorpusPages, Result};
 use cento_report::format::{counted, number, part_of, plural, size};
 use cento_report::{Chapter, Drawing, Headline, Report, SkippedNotice};
 
-use crate::analysis::SectionInput;
+use crate::analysis::{SectionInput, recorded_command};
 use crate::profile::{MAX_NAMES, Profile};
 use crate::scan::{FinishedAnalysis, SkippedAnalysis};
 
@@ -58,14 +58,15 @@ pub fn build_report(
         if section.absent.is_none() {
             section.tables.extend(small.iter().map(Drawing::table));
         }
-        let run_by = &findings.record.command;
+        let [title, question] = analysis.heading(&findings.record.parameters);
+        let run_by = &findings.record.request.command;
         chapters.push(Chapter {
             id: analysis.name().to_owned(),
-            title: analysis.title().to_owned(),
-            question: analysis.question().to_owned(),
+            title,
+            question,
             run_by: Some(run_by.clone())
                 .filter(|run_by| !run_by.is_empty() && *run_by != options.command),
-            command: analysis.command(corpus, &findings.record.parameters),
+            command: recorded_command(*analysis, corpus, findings),
             results: findings.path.display().to_string(),
             section,
             drawings,

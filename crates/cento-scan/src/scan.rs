@@ -111,12 +111,17 @@ impl ScanPlan {
         for (analysis, parameters) in &self.selected {
             progress.begin(analysis.name(), analysis.weight());
             let begun = Instant::now();
-            match analysis.run(source, parameters, workplace) {
-                Ok(findings) => finished.push(FinishedAnalysis {
-                    analysis: *analysis,
-                    findings,
-                    time: begun.elapsed(),
-                }),
+            let mut workplace = workplace.clone();
+            workplace.request.inputs = analysis.inputs(parameters);
+            match analysis.run(source, parameters, &workplace) {
+                Ok(mut findings) => {
+                    findings.mark_used(&workplace.request);
+                    finished.push(FinishedAnalysis {
+                        analysis: *analysis,
+                        findings,
+                        time: begun.elapsed(),
+                    });
+                }
                 Err(error) => {
                     let Some(reason) = reason_to_skip(&error) else {
                         return Err(error);
@@ -210,7 +215,7 @@ fn stale(analysis: &dyn Analysis, profile: &Profile, corpus: &str) -> String {
     let reason = "the earlier results are not shown, because the corpus has changed since or \
                   another version of cento computed them";
     match analysis.plan(profile) {
-        Ok(parameters) => format!("{reason}: {}", analysis.command(corpus, &parameters)),
+        Ok(parameters) => format!("{reason}: {}", analysis.command(corpus, &parameters, &[])),
         Err(_) => reason.to_owned(),
     }
 }
@@ -242,7 +247,10 @@ pub fn known_results(
             (None, Err(reason)) => skipped.push(SkippedAnalysis { analysis, reason }),
             (None, Ok(parameters)) => skipped.push(SkippedAnalysis {
                 analysis,
-                reason: format!("not run yet: {}", analysis.command(corpus, &parameters)),
+                reason: format!(
+                    "not run yet: {}",
+                    analysis.command(corpus, &parameters, &[])
+                ),
             }),
         }
     }

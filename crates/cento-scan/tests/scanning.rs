@@ -73,7 +73,7 @@ impl Sandbox {
             findings: self.folder.path().join(FINDINGS),
             again: false,
             progress: cento_flow::Progress::new(),
-            command: String::new(),
+            request: Default::default(),
         }
     }
 
@@ -191,7 +191,7 @@ impl Analysis for Failing {
         Err((self.0)())
     }
 
-    fn command(&self, _: &str, _: &Value) -> String {
+    fn command(&self, _: &str, _: &Value, _: &[String]) -> String {
         String::new()
     }
 

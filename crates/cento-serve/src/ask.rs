@@ -132,7 +132,7 @@ pub(crate) async fn form(State(state): SharedState) -> Served {
         IndexStatus::Building => body.push_str(
             "<p>The index for questions is being built. This page reloads until it is finished.</p>\n",
         ),
-        IndexStatus::Missing(reason) => body.push_str(&format!(
+        IndexStatus::Missing(reason) | IndexStatus::Failed(reason) => body.push_str(&format!(
             "<p>{}</p>\n{BUILD_FORM}",
             escape(reason)
         )),
@@ -156,7 +156,7 @@ pub(crate) async fn form(State(state): SharedState) -> Served {
 
 /// Starts to build the index, and returns to the form.
 pub(crate) async fn build_index(State(state): SharedState) -> Served {
-    state.index.start();
+    state.index.start_again();
     Ok(see_other("/ask"))
 }
 

@@ -40,6 +40,7 @@ fn responses(given: Vec<(&str, Value)>, errors: &[&str]) -> Value {
         "413" => "The body is too large.",
         "415" => "The body has another media type.",
         "421" => "The request names another server.",
+        "500" => "The index could not be built, for the reason that is given.",
         "501" => "The server has no labels, or no index.",
         _ => "The server is busy.",
     };
@@ -304,7 +305,7 @@ fn description() -> Value {
                     "responses": responses(vec![("200", answer("The statistics.", "Statistics"))], &[]),
                 },
             },
-            "/api/query": post("query", "The pages that share text with a text or with a page of the corpus.", vec![], json_body(question), ("200", answer("The pages.", "Answer")), &["400", "404", "408", "413", "415", "501"]),
+            "/api/query": post("query", "The pages that share text with a text or with a page of the corpus.", vec![], json_body(question), ("200", answer("The pages.", "Answer")), &["400", "404", "408", "413", "415", "500", "501"]),
             "/api/detect": post("detect", "Compares a page, or a stream of pages, with the labels.", vec![], detect_body, ("200", detected), &["400", "408", "413", "415", "501"]),
         },
         "components": {

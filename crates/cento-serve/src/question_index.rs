@@ -28,6 +28,9 @@ pub(crate) enum IndexStatus {
     Building,
     /// There is no index, or it does not cover all pages, for this reason. It can be built.
     Missing(String),
+    /// It could not be built, for this reason. Only the button tries again: a program that repeats
+    /// its question is to learn the reason.
+    Failed(String),
     /// There can be none, for this reason.
     Impossible(String),
 }
@@ -77,20 +80,35 @@ impl QuestionIndex {
     pub(crate) fn get(&self) -> std::result::Result<Arc<QueryIndex>, Refusal> {
         match self.status() {
             IndexStatus::Ready(index) => Ok(index),
-            IndexStatus::Building | IndexStatus::Missing(_) => Err(Refusal::new(
+            IndexStatus::Building => Err(Refusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The index for questions is being built. Try again when it is finished.",
             )),
+            IndexStatus::Missing(reason) => {
+                Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason))
+            }
+            IndexStatus::Failed(reason) => {
+                Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, reason))
+            }
             IndexStatus::Impossible(reason) => {
                 Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, reason))
             }
         }
     }
 
-    /// Starts to build the index, unless it exists or is being built.
+    /// Starts to build the index, unless it exists, is being built, or could not be built.
     pub(crate) fn start(self: &Arc<QuestionIndex>) {
+        self.build_if(|status| matches!(status, IndexStatus::Missing(_)));
+    }
+
+    /// Starts to build the index, even if that failed before.
+    pub(crate) fn start_again(self: &Arc<QuestionIndex>) {
+        self.build_if(|status| matches!(status, IndexStatus::Missing(_) | IndexStatus::Failed(_)));
+    }
+
+    fn build_if(self: &Arc<QuestionIndex>, is_wanted: impl Fn(&IndexStatus) -> bool) {
         let mut status = locked(&self.status);
-        if !matches!(*status, IndexStatus::Missing(_)) {
+        if !is_wanted(&status) {
             return;
         }
         let index = Arc::clone(self);
@@ -101,7 +119,7 @@ impl QuestionIndex {
                 *locked(&self.build) = Some(build);
             }
             Err(error) => {
-                *status = IndexStatus::Missing(format!("The index cannot be built: {error}."));
+                *status = IndexStatus::Failed(format!("The index cannot be built: {error}."));
             }
         }
     }
@@ -124,7 +142,11 @@ impl QuestionIndex {
         };
         *locked(&self.status) = match built {
             Ok(index) => IndexStatus::Ready(Arc::new(index)),
-            Err(error) => IndexStatus::Missing(format!("The index could not be built: {error}.")),
+            Err(error) => {
+                let hint = error.hint().map(|hint| format!(" Hint: {hint}."));
+                let hint = hint.unwrap_or_default();
+                IndexStatus::Failed(format!("The index could not be built: {error}.{hint}"))
+            }
         };
     }
 

@@ -340,9 +340,11 @@ pub fn inject(
         (LabelKind::Files, params.file_threshold),
         (LabelKind::Chunks, params.threshold),
     ];
+    // A report shows what the user asks for, which these discoveries and detections are not.
+    let step = workplace.for_step();
     for (of, typed) in chosen {
         let threshold = typed.unwrap_or_else(|| default_threshold(objects_of(corpus, of)));
-        let (objects, frequencies) = count(corpus, site, of, threshold, workplace)?;
+        let (objects, frequencies) = count(corpus, site, of, threshold, &step)?;
         rows_of(
             of.name(),
             &params.copies,

@@ -42,7 +42,7 @@
 //!     findings: corpus.join("findings"),
 //!     again: false,
 //!     progress: cento_flow::Progress::new(),
-//!     command: String::new(),
+//!     request: Default::default(),
 //! };
 //! let params = MutateParams { runs: 2, most: 1.0, step: 1.0, ..MutateParams::default() };
 //! let findings = mutate(&source, &params, &workplace)?;

@@ -410,7 +410,7 @@ fn labels_of(
     workplace: &Workplace,
 ) -> Result<(LabelSet, u64)> {
     let params = DiscoverParams::new(how, recipe, &StopList::built_in());
-    let findings = discover(corpus, &params, workplace)?;
+    let findings = discover(corpus, &params, &workplace.for_step())?;
     let path = findings.path.join("trial.labels");
     write_labels(&findings, &params, &path)?;
     let summary: DiscoverSummary = findings.summary()?;

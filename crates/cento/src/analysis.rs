@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use cento_file::is_standard_output;
-use cento_find::{FINDINGS, Findings, Workplace};
+use cento_find::{FINDINGS, Findings, RunRequest, Workplace};
 use cento_flow::Progress;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
-use crate::command_line::typed_command;
+use crate::command_line::typed_request;
 use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
 use crate::meter::{AnalysisStep, Meter};
@@ -65,6 +65,31 @@ impl AnalysisArguments {
         corpus: &Path,
         analysis: impl FnOnce(&Workplace) -> cento_find::Result<Findings>,
     ) -> Result<Findings, CommandError> {
+        let request = typed_request();
+        let mut findings = self.run_for(&request, corpus, analysis)?;
+        findings.mark_used(&request);
+        Ok(findings)
+    }
+
+    /// Runs a step of the analysis that the user asked for: its findings are not shown.
+    pub(crate) fn run_step(
+        &self,
+        corpus: &Path,
+        analysis: impl FnOnce(&Workplace) -> cento_find::Result<Findings>,
+    ) -> Result<Findings, CommandError> {
+        let request = RunRequest {
+            internal: true,
+            ..typed_request()
+        };
+        self.run_for(&request, corpus, analysis)
+    }
+
+    fn run_for(
+        &self,
+        request: &RunRequest,
+        corpus: &Path,
+        analysis: impl FnOnce(&Workplace) -> cento_find::Result<Findings>,
+    ) -> Result<Findings, CommandError> {
         if let Some(out) = &self.out {
             check_table_file(out)?;
         }
@@ -78,12 +103,11 @@ impl AnalysisArguments {
             findings: findings.unwrap_or_else(|| corpus.join(FINDINGS)),
             again: self.again,
             progress,
-            command: typed_command(),
+            request: request.clone(),
         };
         let findings = analysis(&workplace);
         drop(meter);
         let findings = findings?;
-        findings.mark_used();
         if self.explain {
             say_always(findings.record.report.to_string().trim_end());
         }

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+use cento_find::RunRequest;
 use cento_read::without_credentials;
 use cento_report::format::quoted;
 use clap::builder::ValueParser;
@@ -262,6 +263,8 @@ thread_local! {
     static TYPED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// The command of this thread, quoted for a shell.
     static COMMAND: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The options of the command of this thread which name other inputs, quoted for a shell.
+    static INPUTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// The verb of the command of this thread.
     static VERB: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -282,6 +285,63 @@ pub(crate) fn definition() -> Command {
 /// of URLs: reports show it.
 pub(crate) fn typed_command() -> String {
     COMMAND.with_borrow(String::clone)
+}
+
+/// Returns the command of this thread as findings record it.
+pub(crate) fn typed_request() -> RunRequest {
+    RunRequest {
+        command: typed_command(),
+        inputs: INPUTS.with_borrow(Clone::clone),
+        internal: false,
+    }
+}
+
+/// The ids of options that name inputs other than the corpus, or say what is used of them. The
+/// parameters of an analysis identify such inputs by their content.
+const INPUT_OPTIONS: [&str; 8] = [
+    "labels",
+    "against",
+    "from",
+    "pairs",
+    "min_length",
+    "stop",
+    "no_stop",
+    "stop_proposed",
+];
+/// The ids of options that say how originals are read.
+const READING_OPTIONS: [&str; 4] = ["against_fields", "fields", "base_url", "format"];
+
+/// Returns those of these options that were typed, with their values, quoted for a shell.
+fn typed_inputs(command: &Command, matches: &ArgMatches) -> Vec<String> {
+    let mut words = Vec::new();
+    let Some((verb, matches)) = matches.subcommand() else {
+        return words;
+    };
+    let of_verb = command.find_subcommand(verb).into_iter();
+    let options: Vec<&Arg> = of_verb.flat_map(Command::get_arguments).collect();
+    let typed = |id: &str| {
+        let option = options.iter().find(|option| option.get_id() == id)?;
+        let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+        is_typed.then_some(option)
+    };
+    let reads = typed("against").or(typed("from")).is_some();
+    let reading = READING_OPTIONS.iter().filter(|_| reads);
+    for id in INPUT_OPTIONS.iter().chain(reading) {
+        let Some((option, name)) = typed(id).and_then(|option| Some((option, option.get_long()?)))
+        else {
+            continue;
+        };
+        if !option.get_action().takes_values() {
+            words.push(format!("--{name}"));
+            continue;
+        }
+        for values in matches.get_raw_occurrences(id).into_iter().flatten() {
+            words.push(format!("--{name}"));
+            let shown = values.map(|value| without_credentials(&value.to_string_lossy()));
+            words.extend(shown.map(|value| quoted(&value)));
+        }
+    }
+    words
 }
 
 fn quoted_command(words: &[OsString]) -> String {
@@ -325,6 +385,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
     TYPED.set(typed);
     overwriting::remember(&command, &matches);
     COMMAND.set(typed_words);
+    INPUTS.set(typed_inputs(&command, &matches));
     VERB.set(matches.subcommand_name().map(str::to_owned));
     Arguments::from_arg_matches(&matches)
 }

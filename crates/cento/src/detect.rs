@@ -562,7 +562,7 @@ fn labels_of_originals(
         recipe,
         &list,
     );
-    let findings = arguments.analysis.run(&corpus.path, |workplace| {
+    let findings = arguments.analysis.run_step(&corpus.path, |workplace| {
         discover(&originals.source, &params, workplace)
     })?;
     let inside = findings.path.join("originals.labels");

@@ -454,7 +454,9 @@ fn of_corpus(
     let findings = arguments.analysis.run(&corpus.path, |workplace| {
         let findings = find_passages(&source, &params, &listed, workplace)?;
         if arguments.clusters {
-            joined = Some(clusters(&source, &params, &findings, workplace)?);
+            let mut found = clusters(&source, &params, &findings, workplace)?;
+            found.mark_used(&workplace.request);
+            joined = Some(found);
         }
         Ok(findings)
     })?;

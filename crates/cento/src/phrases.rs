@@ -358,10 +358,7 @@ fn advice(params: &PhrasesParams, counts: &PhrasesSummary) -> String {
     }
     if counts.pages > 0 && counts.sites == 0 {
         let advice = match params.site {
-            SiteKind::Ip => {
-                "The pages have no IP addresses, so each counts as a site of its own for a phrase: \
-                 try --site domain."
-            }
+            SiteKind::Ip => "The pages have no IP addresses, and so no sites: try --site domain.",
             _ => "The pages have no hosts: index with --base-url, or with a URL field.",
         };
         text.push_str(&format!("{advice}\n"));

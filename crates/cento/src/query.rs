@@ -285,15 +285,16 @@ pub(crate) fn extend(
 pub(crate) fn built(updated: &UpdatedIndex) -> String {
     let added = counted(updated.added_pages, "page", "pages");
     let share = updated.bytes as f64 / updated.text_bytes.max(1) as f64;
+    // The index of a short text is larger than the text, and its share says nothing.
+    let share = match share {
+        ..=1.0 => format!(", {} of the text", percent(share)),
+        _ => String::new(),
+    };
     let what = match updated.added_pages == updated.pages {
         true => format!("built the query index of {added}"),
         false => format!("extended the query index by {added}"),
     };
-    format!(
-        "{what}; it has {}, {} of the text",
-        size(updated.bytes),
-        percent(share)
-    )
+    format!("{what}; it has {}{share}", size(updated.bytes),)
 }
 
 /// Reads the queries of one argument.

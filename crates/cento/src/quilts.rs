@@ -187,7 +187,11 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError>
         }
         let text: String = match arguments.analysis.json {
             true => lines().collect(),
-            false => sampled.iter().map(described).collect(),
+            false => {
+                let counts: QuiltsSummary = findings.summary()?;
+                let described = |quilt| described(quilt, counts.linking > 0);
+                sampled.iter().map(described).collect()
+            }
         };
         print_as(arguments.analysis.json, &text)?;
         return Ok(ExitCode::SUCCESS);
@@ -275,18 +279,22 @@ fn percent(value: &Value) -> String {
     share.map_or("–".to_owned(), cento_report::format::percent)
 }
 
-/// Renders a quilt as text.
-fn described(quilt: &Value) -> String {
+/// Renders a quilt as text; without its attribution if no page has links.
+fn described(quilt: &Value, has_links: bool) -> String {
     let mut text = format!(
         "{}\n  {} of the grams are patch grams{}, {} are on no other page or only on pages dated later\n",
         text_of(&quilt["page"]),
         percent(&quilt["patch_fraction"]),
-        match quilt["foreign_share"].is_null() {
-            true => format!(
+        match (quilt["foreign_share"].is_null(), has_links) {
+            (true, false) => String::new(),
+            (false, false) => {
+                format!(" ({} of them foreign)", percent(&quilt["foreign_share"]))
+            }
+            (true, true) => format!(
                 " ({} of them attributed)",
                 percent(&quilt["attributed_share"])
             ),
-            false => format!(
+            (false, true) => format!(
                 " ({} of them foreign, {} of these attributed)",
                 percent(&quilt["foreign_share"]),
                 percent(&quilt["attributed_share"])
@@ -372,11 +380,18 @@ fn summary(
             number(counts.first_quilts),
             "more than half of their shared grams are otherwise only on pages dated later",
         );
-        lines.add_with(
-            "attributed",
-            number(counts.attributed_quilts),
-            "link to pages or domains with at least half of their foreign patches",
-        );
+        match counts.linking {
+            0 => lines.add_with(
+                "attributed",
+                "unknown",
+                "the input has no links, as plain text has none",
+            ),
+            _ => lines.add_with(
+                "attributed",
+                number(counts.attributed_quilts),
+                "link to pages or domains with at least half of their foreign patches",
+            ),
+        }
     }
     lines.add_with(
         "patchy pages",
@@ -404,7 +419,7 @@ fn summary(
         lines.add_with("no server", number(counts.of_no_server), note);
     }
     text.push_str(&lines.render());
-    text.push_str(&largest(findings, arguments.top.rows(), counts.quilts)?);
+    text.push_str(&largest(findings, arguments.top.rows(), &counts)?);
     if counts.quilts == 0 {
         let advice = match counts.patchy {
             0 if counts.patch_grams == 0 => {
@@ -427,7 +442,11 @@ fn summary(
 }
 
 /// Renders the quilts with the most sources.
-fn largest(findings: &Findings, top: usize, all: u64) -> Result<String, CommandError> {
+fn largest(
+    findings: &Findings,
+    top: usize,
+    counts: &QuiltsSummary,
+) -> Result<String, CommandError> {
     let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
     let shorten = |rows: &mut Vec<(u64, Vec<String>)>| {
         // The sort is stable: ties are kept in corpus order.
@@ -452,7 +471,10 @@ fn largest(findings: &Findings, top: usize, all: u64) -> Result<String, CommandE
                 number(sources),
                 percent(&value("patch_fraction")),
                 percent(&foreign),
-                percent(&value("attributed_share")),
+                match counts.linking {
+                    0 => "unknown".to_owned(),
+                    _ => percent(&value("attributed_share")),
+                },
             ];
             rows.push((sources, cells));
             if rows.len() > top.saturating_add(1000) {
@@ -474,7 +496,7 @@ fn largest(findings: &Findings, top: usize, all: u64) -> Result<String, CommandE
             "attributed",
         ],
         &rows,
-        all,
+        counts.quilts,
     ))
 }
 

@@ -212,7 +212,7 @@ fn compare(
     let memory = arguments.analysis.resources.machine.memory();
     let labelled = arguments.labelled.as_deref();
     let comparison = scheme_comparison::compare(source, params, labelled, memory, |params| {
-        arguments.analysis.run(&corpus.path, |workplace| {
+        arguments.analysis.run_step(&corpus.path, |workplace| {
             Reuse.run(source, &json!(params), workplace)
         })
     })?;

@@ -20,7 +20,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::json;
 
 use crate::command_error::CommandError;
-use crate::command_line::{first_typed, refuse, typed_command};
+use crate::command_line::{first_typed, refuse, typed_request};
 use crate::corpora::{is_corpus, open_corpora};
 use crate::figures::FigureArguments;
 use crate::index::{IndexRequest, UpdateArguments, unread, updated};
@@ -207,7 +207,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
         findings: made.corpus.join(FINDINGS),
         again: arguments.again,
         progress: Arc::clone(&watch.flow),
-        command: typed_command(),
+        request: typed_request(),
     };
     let done = plan.run(&source, &workplace, watch)?;
     Ok((made, source, profile, plan, done))

@@ -309,3 +309,37 @@ fn detection_without_own_hints_at_pages_that_may_be_the_originals() {
     let hint = "1 of these pairs is on one domain: --own DOMAIN ignores your own pages.";
     assert!(said.contains(hint), "{said}");
 }
+
+#[test]
+fn a_date_that_cannot_be_right_is_not_called_absent() {
+    let sandbox = Sandbox::new();
+    let text = prose(1, 40);
+    let page = json!({ "url": "http://a.example/1", "date": "2150-01-01", "text": text });
+    sandbox.write("pages.jsonl", lines(&[page]));
+    sandbox.write("mine.txt", text);
+    write_letters(&sandbox, "pages.jsonl", "mine.txt");
+    let said = letter(&sandbox, "a.example");
+    let published = said.matches("according to the pagenone that cento could use");
+    assert_eq!(published.count(), 2, "{said}");
+    assert!(said.contains("no usable date"), "{said}");
+}
+
+#[test]
+fn a_link_to_the_domain_of_an_original_names_the_page_that_is_not_linked() {
+    let sandbox = Sandbox::new();
+    let text = prose(1, 40);
+    let html = format!("<p>{text}</p><a href=\"http://mine.example/other\">source</a>");
+    let page = json!({ "url": "http://a.example/1", "html": html });
+    sandbox.write("pages.jsonl", lines(&[page]));
+    let mine = json!({ "url": "http://mine.example/essay", "text": text });
+    sandbox.write("mine.jsonl", lines(&[mine]));
+    write_letters(&sandbox, "pages.jsonl", "mine.jsonl");
+    let said = letter(&sandbox, "a.example");
+    assert!(
+        said.contains(
+            "The page links to the domain of the reference text, but not to the reference text \
+             itself."
+        ),
+        "{said}"
+    );
+}

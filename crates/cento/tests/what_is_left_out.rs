@@ -17,7 +17,7 @@ fn words(name: &str, count: usize) -> String {
 
 /// What a command printed on both streams, with single spaces.
 fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
-    let said = sandbox.run(arguments).to_string();
+    let said = sandbox.run(arguments);
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

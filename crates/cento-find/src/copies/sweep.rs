@@ -123,8 +123,9 @@ pub fn copies_sweep(
         source,
         || {
             let mut rows = Vec::new();
+            let step = workplace.for_step();
             for params in &all {
-                rows.push(row(params, &copies(source, params, workplace)?)?);
+                rows.push(row(params, &copies(source, params, &step)?)?);
             }
             let mut registry = Registry::new();
             registry.map(STAGE, |context| {

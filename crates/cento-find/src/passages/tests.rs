@@ -69,7 +69,7 @@ fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
         findings: folder.join(format!("findings-{threads}-{memory}")),
         again: true,
         progress: Progress::new(),
-        command: String::new(),
+        request: Default::default(),
     }
 }
 

@@ -52,7 +52,8 @@ table_row! {
         pub hash: u64,
         /// The number of pages that have it.
         pub pages: u64,
-        /// The number of sites of these pages.
+        /// The number of sites of these pages. A page without a host, or without what else sites
+        /// are grouped by, has none.
         pub sites: u64,
         /// The number of these pages that have it as one of their 84 shingles.
         pub sampled: u64,

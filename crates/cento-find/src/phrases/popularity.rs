@@ -158,12 +158,14 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
             let gram = group.key();
             few.clear();
             let (mut pages, mut sites, mut sampled) = (0u32, 0u32, 0u32);
+            let mut of_no_site = 0u32;
             let (mut last, mut example) = (None, UNSET);
             for row in group {
                 pages += 1;
-                // A page without a site counts as a site.
                 let site = row.site;
-                if site == UNSET || last != Some(site) {
+                if site == UNSET {
+                    of_no_site += 1;
+                } else if last != Some(site) {
                     sites += 1;
                     last = Some(site);
                 }
@@ -185,7 +187,8 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
             let mut facts = 0;
             for (fact, holds) in [
                 (POPULAR, popular),
-                (ABROAD, sites > 1),
+                // For its originality, a page without a site is foreign to all others.
+                (ABROAD, sites.saturating_add(of_no_site) > 1),
                 (SAMPLED, sampled > 0),
             ] {
                 facts |= if holds { fact } else { 0 };

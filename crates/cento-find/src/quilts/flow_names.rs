@@ -52,4 +52,5 @@ pub(super) mod counter {
     pub(crate) const ATTRIBUTED_PATCHES: &str = "attributed patches";
     pub(crate) const ATTRIBUTED_QUILTS: &str = "attributed quilts";
     pub(crate) const FIRST_QUILTS: &str = "first quilts";
+    pub(crate) const LINKING: &str = "pages with links";
 }

@@ -91,6 +91,8 @@ pub struct QuiltsSummary {
     /// Quilted pages that link to foreign pages with at least half of the patch grams that any
     /// foreign page has.
     pub attributed_quilts: u64,
+    /// Pages with links. If there are none, nothing is known about links: the input was text.
+    pub linking: u64,
     /// Quilted pages that had more than half of their shared grams before all others, by the dates.
     pub first_quilts: u64,
     /// Patches whose source is earlier than the page, by their dates.
@@ -133,6 +135,7 @@ pub fn quilts(
                 patches: rows(PATCHES_TABLE.as_str()),
                 attributed_patches: counted(counter::ATTRIBUTED_PATCHES),
                 attributed_quilts: counted(counter::ATTRIBUTED_QUILTS),
+                linking: counted(counter::LINKING),
                 first_quilts: counted(counter::FIRST_QUILTS),
                 earlier_sources: counted(earlier_page::SOURCE),
                 later_sources: counted(earlier_page::PAGE),

@@ -229,6 +229,8 @@ fn links(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
         let patchy = context.state::<Bitmap>(&level.name(state::PATCHY))?;
         let mut ends = context.shuffle::<LinkEnd>(shuffle::LINK_ENDS)?;
         pages.for_each_links(context.task()?, |number, hashes, domains| {
+            let has_links = !hashes.is_empty() || !domains.is_empty();
+            context.count(counter::LINKING, u64::from(has_links));
             if !patchy.get(u64::from(number)) {
                 return Ok::<_, StageError>(());
             }

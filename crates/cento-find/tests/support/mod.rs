@@ -73,7 +73,7 @@ pub(crate) fn workplace(findings: &Path, threads: usize, memory: u64) -> Workpla
         findings: findings.to_owned(),
         again: false,
         progress: Progress::new(),
-        command: String::new(),
+        request: Default::default(),
     }
 }
 

@@ -67,17 +67,21 @@ impl Analysis for Contamination {
         Err(Error::Usage("a contamination check needs items".to_owned()))
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, inputs: &[String]) -> String {
         let command = CommandLine::new("contamination", corpus);
         let Ok(settings) = parse_parameters::<ContaminationSettings>(parameters) else {
             return command.finish();
         };
-        let command = command
-            .option("-k", &settings.params.k, &DEFAULT_K)
-            .option("--min-share", &settings.params.min_share, &0.5)
-            .finish();
+        let command = command.option("-k", &settings.params.k, &DEFAULT_K).option(
+            "--min-share",
+            &settings.params.min_share,
+            &0.5,
+        );
+        if !inputs.is_empty() {
+            return command.inputs(inputs).finish();
+        }
         let against: Vec<String> = settings.against.iter().map(|name| quoted(name)).collect();
-        format!("{command} --against {}", against.join(" "))
+        format!("{} --against {}", command.finish(), against.join(" "))
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
@@ -105,7 +109,7 @@ impl Analysis for Contamination {
         let items = found_items(input.findings, input.top)?;
         section.tables.push(item_table(&items, summary.listed));
         section.comparisons = comparisons(input, &items)?;
-        let command = self.command(input.corpus, &input.findings.record.parameters);
+        let command = input.command(self);
         section.suggestions.push(Suggestion {
             command: format!("{command} --out items.csv"),
             purpose: "list all items with the share that was found".to_owned(),

@@ -51,7 +51,7 @@ impl Analysis for CopiedPassages {
         Err(Error::Usage("originals are missing".to_owned()))
     }
 
-    fn command(&self, _: &str, _: &Value) -> String {
+    fn command(&self, _: &str, _: &Value, _: &[String]) -> String {
         // Parameters identify originals by their content: nobody knows where they were.
         String::new()
     }
@@ -157,7 +157,7 @@ impl Analysis for CopiedPassages {
                 .to_owned(),
         );
         let mut table = table(&counts.strongest, summary.pairs);
-        table.command = list_command(&input.findings.record.command);
+        table.command = list_command(&input.findings.record.request.command);
         section.tables.push(table);
         for row in &counts.strongest {
             section.comparisons.extend(comparison(row, LONGEST));
@@ -302,7 +302,7 @@ pub(crate) fn dates(published: &Option<String>, fetched: &Option<String>) -> Str
         (Some(published), Some(fetched)) => format!("published {published}, fetched {fetched}"),
         (Some(published), None) => format!("published {published}"),
         (None, Some(fetched)) => format!("fetched {fetched}"),
-        (None, None) => "none".to_owned(),
+        (None, None) => "no usable date".to_owned(),
     }
 }
 
@@ -362,7 +362,9 @@ pub(crate) fn relation_to(row: &CopiedPassageRow, original: &str) -> String {
     };
     let link = match row.links.as_str() {
         "page" => format!(" The page links to {original}."),
-        "domain" => format!(" The page links to the domain of {original}, not to the page itself."),
+        "domain" => {
+            format!(" The page links to the domain of {original}, but not to {original} itself.")
+        }
         "none" => {
             format!(" The page has no link to {original} or to another page of its domain.")
         }

@@ -9,7 +9,7 @@ use cento_find::copies::{
     MirrorRow, copies,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
-use cento_report::format::{counted, number, part_of, percent, plural, quoted, size};
+use cento_report::format::{counted, number, part_of, percent, plural, size};
 use cento_report::{
     Drawing, Finding, FindingEvidence, Headline, ReportCell, ReportTable, Section, Suggestion,
 };
@@ -53,7 +53,7 @@ impl Analysis for Copies {
         copies(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         let default = CopiesParams::default();
         let params: CopiesParams = parse_parameters(parameters).unwrap_or_else(|_| default.clone());
         CommandLine::new("copies", corpus)
@@ -120,7 +120,7 @@ impl Analysis for Copies {
                 plural(removed, "duplicate", "duplicates"),
                 size(summary.saved_bytes)
             ));
-            section.suggestions = suggestions(input.corpus, &summary);
+            section.suggestions = suggestions(&input.command(self), &summary);
         }
         section.tables = vec![
             self::classes(input.findings, input.top)?,
@@ -323,15 +323,15 @@ fn shared_pages(row: &MirrorRow) -> String {
     }
 }
 
-fn suggestions(corpus: &str, summary: &CopiesSummary) -> Vec<Suggestion> {
-    let corpus = quoted(corpus);
+/// `command` computes the results again.
+fn suggestions(command: &str, summary: &CopiesSummary) -> Vec<Suggestion> {
     let mut suggestions = vec![
         Suggestion {
-            command: format!("cento copies {corpus} --filter -o unique/"),
+            command: format!("{command} --filter -o unique/"),
             purpose: "write the inputs again without the duplicates".to_owned(),
         },
         Suggestion {
-            command: format!("cento copies {corpus} --out pairs.csv"),
+            command: format!("{command} --out pairs.csv"),
             purpose: "list every duplicate with the page that is kept, and which of the two is \
                       dated earlier"
                 .to_owned(),
@@ -339,7 +339,7 @@ fn suggestions(corpus: &str, summary: &CopiesSummary) -> Vec<Suggestion> {
     ];
     if summary.url_alias + summary.server_alias > 0 {
         suggestions.push(Suggestion {
-            command: format!("cento copies {corpus} --skip-list skip.tsv"),
+            command: format!("{command} --skip-list skip.tsv"),
             purpose: "write a list of addresses that a crawler can skip".to_owned(),
         });
     }

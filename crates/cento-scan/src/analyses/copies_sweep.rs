@@ -68,11 +68,11 @@ impl Analysis for CopiesSweeps {
         copies_sweep(source, &settings.pivot, &settings.sweep, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         let Ok(settings) = parse_parameters::<CopiesSweepSettings>(parameters) else {
             return CommandLine::new("copies", corpus).finish();
         };
-        let command = copies::Copies.command(corpus, &json!(settings.pivot));
+        let command = copies::Copies.command(corpus, &json!(settings.pivot), &[]);
         let values = settings.sweep.resemblance.iter().map(f64::to_string);
         let values: Vec<String> = values.collect();
         format!("{command} --sweep resemblance={}", values.join(","))

@@ -12,6 +12,7 @@ use cento_find::detect::{
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
 use cento_find::{CorpusPages, FINDINGS, Findings, Result, Workplace};
+use cento_labels::LabelKind;
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,12 @@ struct UsedLabels {
     labels: LabelsUsed,
 }
 
+impl UsedLabels {
+    fn of(&self) -> LabelKind {
+        self.labels.recipe.of
+    }
+}
+
 impl Analysis for Detect {
     fn name(&self) -> &'static str {
         DETECT
@@ -60,6 +67,17 @@ impl Analysis for Detect {
         "Which pages, folders and sites contain chunks that are frequent, or that are in your originals?"
     }
 
+    fn heading(&self, parameters: &Value) -> [String; 2] {
+        match parse_parameters::<UsedLabels>(parameters).map(|used| used.of()) {
+            Ok(LabelKind::Files) => [
+                "Pages and sites with repeated files".to_owned(),
+                "Which pages, folders and sites have files that are frequent, or that are in your originals?"
+                    .to_owned(),
+            ],
+            _ => [self.title().to_owned(), self.question().to_owned()],
+        }
+    }
+
     fn weight(&self) -> u32 {
         2
     }
@@ -70,6 +88,14 @@ impl Analysis for Detect {
             params: DetectParams::default(),
             file: corpus.labels.clone(),
         }))
+    }
+
+    fn inputs(&self, parameters: &Value) -> Vec<String> {
+        let settings = parse_parameters::<DetectSettings>(parameters);
+        match settings.ok().and_then(|settings| settings.file) {
+            Some(file) => vec!["--labels".to_owned(), quoted(&file.display().to_string())],
+            None => Vec::new(),
+        }
     }
 
     fn run(
@@ -91,7 +117,16 @@ impl Analysis for Detect {
         )
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, inputs: &[String]) -> String {
+        // The parameters identify labels by their content.
+        let is_named = inputs
+            .iter()
+            .any(|word| matches!(word.as_str(), "--labels" | "--against"));
+        if is_named {
+            let params: DetectParams = parse_parameters(parameters).unwrap_or_default();
+            let command = CommandLine::new("detect", corpus).inputs(inputs);
+            return with_parameters(command, &params);
+        }
         let file = match parse_parameters::<UsedLabels>(parameters) {
             Ok(UsedLabels { labels }) => Some(file_of(corpus, &labels)),
             Err(_) => parse_parameters::<DetectSettings>(parameters)
@@ -108,24 +143,8 @@ impl Analysis for Detect {
             return format!("{discovering} && {}", detecting.finish());
         };
         let params: DetectParams = parse_parameters(parameters).unwrap_or_default();
-        let share = |share: Option<f64>| share.map_or(String::new(), |share| share.to_string());
-        let mut command =
-            CommandLine::new("detect", corpus).option("--labels", &file.as_str(), &"");
-        for (name, value) in [
-            ("--page-threshold", params.page_threshold),
-            ("--mean-threshold", params.mean_threshold),
-            ("--ratio-threshold", params.ratio_threshold),
-            ("--fuzzy", params.fuzzy),
-        ] {
-            command = command.option(name, &share(value), &String::new());
-        }
-        for own in &params.own {
-            command = command.option("--own", own, &String::new());
-        }
-        command
-            .option("--depth", &params.depth.unwrap_or(0), &0)
-            .flag("--count-stops", params.no_stop)
-            .finish()
+        let command = CommandLine::new("detect", corpus).option("--labels", &file.as_str(), &"");
+        with_parameters(command, &params)
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
@@ -156,14 +175,18 @@ impl Analysis for Detect {
         let limit = limits.iter().find(|row| row.score == "page");
         let limit = limit.map(|row| row.threshold);
         let searched = are_own.then_some(used.labels.count);
-        section.sentences = sentences(&summary, searched, &sites, limit);
-        section.notes = notes(&params);
+        let of = used.of();
+        section.sentences = sentences(&summary, of, searched, &sites, limit);
+        section.notes = notes(&params, of);
         section.headlines.push(Headline::new(
             number(summary.flagged),
-            plural(
-                summary.flagged,
-                "neighbourhood stands out by repeated chunks",
-                "neighbourhoods stand out by repeated chunks",
+            format!(
+                "{} by repeated {of}",
+                plural(
+                    summary.flagged,
+                    "neighbourhood stands out",
+                    "neighbourhoods stand out"
+                )
             ),
         ));
         let neighbourhoods = input.findings.rows(NEIGHBOURHOODS_TABLE)?;
@@ -171,13 +194,14 @@ impl Analysis for Detect {
         if !flagged.is_empty() {
             section.tables.push(neighbourhood_table(
                 "neighbourhoods that stand out",
+                of,
                 flagged,
                 summary.flagged,
             ));
         }
         if input.profile.hosts > 1 && !sites.first.is_empty() {
-            let title = "sites with the most repeated chunks";
-            let table = neighbourhood_table(title, sites.first, sites.matched);
+            let title = format!("sites with the most repeated {of}");
+            let table = neighbourhood_table(&title, of, sites.first, sites.matched);
             section.tables.push(table);
         }
         let copied = first(input.findings.rows(COPIED_TABLE)?, input.top)?;
@@ -187,17 +211,40 @@ impl Analysis for Detect {
                 row?;
                 all += 1;
             }
-            section.tables.push(originals_table(copied, all));
+            section.tables.push(originals_table(copied, of, all));
         }
-        section.suggestions.push(Suggestion {
-            command: format!(
-                "cento detect {} --against ORIGINALS --own MY.DOMAIN",
-                quoted(input.corpus)
-            ),
-            purpose: "search for copies of your own pages".to_owned(),
-        });
+        let inputs = &input.findings.record.request.inputs;
+        if !inputs.iter().any(|word| word == "--against") {
+            section.suggestions.push(Suggestion {
+                command: format!(
+                    "cento detect {} --against ORIGINALS --own MY.DOMAIN",
+                    quoted(input.corpus)
+                ),
+                purpose: "search for copies of your own pages".to_owned(),
+            });
+        }
         Ok(section)
     }
+}
+
+/// Adds the options of these parameters to a command.
+fn with_parameters(mut command: CommandLine, params: &DetectParams) -> String {
+    let share = |share: Option<f64>| share.map_or(String::new(), |share| share.to_string());
+    for (name, value) in [
+        ("--page-threshold", params.page_threshold),
+        ("--mean-threshold", params.mean_threshold),
+        ("--ratio-threshold", params.ratio_threshold),
+        ("--fuzzy", params.fuzzy),
+    ] {
+        command = command.option(name, &share(value), &String::new());
+    }
+    for own in &params.own {
+        command = command.option("--own", own, &String::new());
+    }
+    command
+        .option("--depth", &params.depth.unwrap_or(0), &0)
+        .flag("--count-stops", params.no_stop)
+        .finish()
 }
 
 /// The websites that have labels. The table of sites also lists the top-level folders of files,
@@ -230,6 +277,7 @@ impl Sites {
 /// `searched` is the number of labels that a scan discovered itself.
 fn sentences(
     summary: &DetectSummary,
+    of: LabelKind,
     searched: Option<u64>,
     sites: &Sites,
     limit: Option<f64>,
@@ -242,15 +290,29 @@ fn sentences(
             number(searched)
         ),
     };
-    let mut sentences = vec![format!(
-        "{} of {} ({}) {} repeated chunks: {} in total{of_searched}.",
+    let pages = format!(
+        "{} of {} ({})",
         number(summary.matched_pages),
         counted(summary.pages, "page", "pages"),
         part_of(summary.matched_pages, summary.pages),
-        plural(summary.matched_pages, "has", "have"),
-        counted(summary.matched, "chunk", "chunks"),
-    )];
-    if let Some(limit) = limit {
+    );
+    let mut sentences = vec![match of {
+        LabelKind::Chunks => format!(
+            "{pages} {} repeated chunks: {} in total{of_searched}.",
+            plural(summary.matched_pages, "has", "have"),
+            counted(summary.matched, "chunk", "chunks"),
+        ),
+        LabelKind::Files => format!(
+            "{pages} {}{of_searched}.",
+            plural(
+                summary.matched_pages,
+                "is a repeated file",
+                "are repeated files"
+            ),
+        ),
+    }];
+    // A page is one file.
+    if let Some(limit) = limit.filter(|_| of == LabelKind::Chunks) {
         let shown = percent(limit);
         sentences.push(match summary.targets {
             0 if limit >= 1.0 => {
@@ -267,11 +329,11 @@ fn sentences(
     }
     sentences.push(match summary.flagged {
         0 => format!(
-            "No neighbourhood stands out by its share of repeated chunks ({} compared).",
+            "No neighbourhood stands out by its share of repeated {of} ({} compared).",
             number(summary.neighbourhoods)
         ),
         some => format!(
-            "{} of {} {} by {} share of repeated chunks{}. This shows that text is repeated, not \
+            "{} of {} {} by {} share of repeated {of}{}. This shows that text is repeated, not \
              why: templates and mirrors stand out too.",
             number(some),
             counted(summary.neighbourhoods, "neighbourhood", "neighbourhoods"),
@@ -290,7 +352,10 @@ fn sentences(
     if unattributed > 0 {
         sentences.push(format!(
             "{} on more than 256 originals {} not attributed to any of them.",
-            counted(unattributed, "repeated chunk", "repeated chunks"),
+            match of {
+                LabelKind::Chunks => counted(unattributed, "repeated chunk", "repeated chunks"),
+                LabelKind::Files => counted(unattributed, "repeated file", "repeated files"),
+            },
             plural(unattributed, "is", "are"),
         ));
     }
@@ -298,14 +363,17 @@ fn sentences(
 }
 
 /// The definitions of the terms in the sentences and tables.
-fn notes(params: &DetectParams) -> Vec<String> {
-    let mut notes = vec![
-        "A chunk counts as repeated if it is a label: a chunk that occurs often in the corpus, \
-         on one page or on many, or a chunk of your originals or of your file of labels. A neighbourhood is a site, or a folder of a site. Its mean is the average of \
-         its pages' shares of repeated chunks; its ratio is the share of repeated chunks among all of \
-         its chunks."
-            .to_owned(),
-    ];
+fn notes(params: &DetectParams, of: LabelKind) -> Vec<String> {
+    let (one, often) = match of {
+        LabelKind::Chunks => ("chunk", ", on one page or on many"),
+        LabelKind::Files => ("file", ""),
+    };
+    let mut notes = vec![format!(
+        "A {one} counts as repeated if it is a label: a {one} that occurs often in the corpus{often}, \
+         or a {one} of your originals or of your file of labels. A neighbourhood is a site, or a \
+         folder of a site. Its mean is the average of its pages' shares of repeated {of}; its ratio \
+         is the share of repeated {of} among all of its {of}."
+    )];
     let of_pages = params.page_threshold.is_none();
     let of_neighbourhoods = params.mean_threshold.or(params.ratio_threshold).is_none();
     let what = match (of_pages, of_neighbourhoods) {
@@ -329,7 +397,7 @@ fn own_labels(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<PathBu
     let chunks = parts.map(|part| part.counts.chunks).sum();
     let how = How::Threshold(default_threshold(chunks));
     let params = blind(&parameters.unwrap_or_default(), how);
-    let findings = discover(source, &params, workplace)?;
+    let findings = discover(source, &params, &workplace.for_step())?;
     let (found, searched) = (findings.path.join(FOUND), findings.path.join(SEARCHED));
     write_labels(&findings, &params, &found)?;
     stop_labels(&found, &searched, |row| row.proposed.is_some())?;
@@ -352,13 +420,18 @@ fn own_file(corpus: &str, used: &LabelsUsed) -> Option<PathBuf> {
     files.find(|file| file.is_file() && same(file))
 }
 
-fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> ReportTable {
+fn neighbourhood_table(
+    title: &str,
+    of: LabelKind,
+    rows: Vec<NeighbourhoodRow>,
+    all: u64,
+) -> ReportTable {
     ReportTable {
         title: title.to_owned(),
         columns: columns([
             "neighbourhood",
-            "repeated chunks",
-            "chunks",
+            &format!("repeated {of}"),
+            of.name(),
             "pages",
             "mean",
             "ratio",
@@ -381,10 +454,10 @@ fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> Re
     }
 }
 
-fn originals_table(rows: Vec<CopiedRow>, all: u64) -> ReportTable {
+fn originals_table(rows: Vec<CopiedRow>, of: LabelKind, all: u64) -> ReportTable {
     ReportTable {
-        title: "sites with chunks of the originals".to_owned(),
-        columns: columns(["site", "original", "pages", "chunks", "% of the original"]),
+        title: format!("sites with {of} of the originals"),
+        columns: columns(["site", "original", "pages", of.name(), "% of the original"]),
         more: all.saturating_sub(rows.len() as u64),
         rows: rows
             .into_iter()
@@ -405,13 +478,13 @@ fn originals_table(rows: Vec<CopiedRow>, all: u64) -> ReportTable {
 /// Draws the shares of repeated chunks in neighbourhoods and pages, and the levels of
 /// neighbourhoods.
 fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
+    let used: UsedLabels = parse_parameters(&findings.record.parameters)?;
+    let kind = used.of();
+    let ratio = format!("ratio of all {kind}");
     let bins = histograms(findings)?;
     let limits = thresholds(findings)?;
     let of = |score: &'static str| bins.iter().filter(move |bin| bin.score == score);
-    let named = [
-        ("mean", "mean of the pages"),
-        ("ratio", "ratio of all chunks"),
-    ];
+    let named = [("mean", "mean of the pages"), ("ratio", ratio.as_str())];
     let x = |label: &str| {
         Axis::linear(label)
             .format(NumberFormat::Share)
@@ -421,22 +494,24 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let all: u64 = of("mean").map(|bin| bin.objects).sum();
     let mut histogram = Figure::new(
         "What share of each neighbourhood is repeated?",
-        x("Share of repeated chunks (badness in the paper)"),
+        x(&format!("Share of repeated {kind} (badness in the paper)")),
         Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} at all levels, by share of repeated chunks. Those to the right of a line are flagged.",
+        "{} at all levels, by share of repeated {kind}. Those to the right of a line are flagged.",
         counted(all, "neighbourhood", "neighbourhoods")
     ));
     let mut cumulative = Figure::new(
-        "How are the shares of repeated chunks distributed?",
-        x("Share of repeated chunks (badness in the paper)"),
+        format!("How are the shares of repeated {kind} distributed?"),
+        x(&format!("Share of repeated {kind} (badness in the paper)")),
         Axis::linear("Share of neighbourhoods")
             .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
     )
-    .caption("The share of neighbourhoods with at most this share of repeated chunks.");
+    .caption(format!(
+        "The share of neighbourhoods with at most this share of repeated {kind}."
+    ));
     for (score, name) in named {
         let bars = of(score)
             .filter(|bin| bin.objects > 0)
@@ -457,11 +532,11 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         .map(|bin| (bin.begin, bin.end, bin.objects as f64));
     let mut contained = Figure::new(
         "What share of each page is repeated?",
-        x("Share of repeated chunks"),
+        x(&format!("Share of repeated {kind}")),
         Axis::log10("Pages").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} by share of repeated chunks.",
+        "{} by share of repeated {kind}.",
         counted(pages, "page", "pages")
     ))
     .series(Series::histogram("pages", bars));
@@ -544,7 +619,13 @@ mod tests {
 
     #[test]
     fn sentences_are_grammatical_for_none_one_and_many() {
-        let none = sentences(&summary(0, 1, 0), None, &Sites::default(), Some(0.334));
+        let none = sentences(
+            &summary(0, 1, 0),
+            LabelKind::Chunks,
+            None,
+            &Sites::default(),
+            Some(0.334),
+        );
         assert_eq!(
             none,
             [
@@ -553,20 +634,38 @@ mod tests {
                 "No neighbourhood stands out by its share of repeated chunks (1 compared).",
             ]
         );
-        let above = sentences(&summary(0, 1, 0), None, &Sites::default(), Some(1.144));
+        let above = sentences(
+            &summary(0, 1, 0),
+            LabelKind::Chunks,
+            None,
+            &Sites::default(),
+            Some(1.144),
+        );
         assert_eq!(
             above.get(1).map(String::as_str),
             Some(
                 "No page stands out: the threshold of its share of repeated chunks is at least 100 %."
             )
         );
-        let many = sentences(&summary(449, 12, 3), None, &Sites::default(), Some(0.334));
+        let many = sentences(
+            &summary(449, 12, 3),
+            LabelKind::Chunks,
+            None,
+            &Sites::default(),
+            Some(0.334),
+        );
         assert_eq!(
             many.get(1).map(String::as_str),
             Some("On 449 pages, more than 33.4 % of the chunks are repeated.")
         );
         assert!(many[2].starts_with("3 of 12 neighbourhoods stand out by their share"));
-        let one = sentences(&summary(1, 1, 1), None, &Sites::default(), Some(0.334));
+        let one = sentences(
+            &summary(1, 1, 1),
+            LabelKind::Chunks,
+            None,
+            &Sites::default(),
+            Some(0.334),
+        );
         assert!(one[1].starts_with("On 1 page, more than"));
         assert!(one[2].starts_with("1 of 1 neighbourhood stands out by its share"));
     }

@@ -10,7 +10,7 @@ use cento_find::discover::{
 use cento_find::provenance::LabelRow;
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_labels::{LabelKind, StopList};
-use cento_report::format::{counted, number, part_of, plural, quoted, shortened};
+use cento_report::format::{counted, number, part_of, plural, shortened};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
@@ -38,6 +38,16 @@ impl Analysis for Discover {
         "Which chunks of text occur most often, apart from boilerplate?"
     }
 
+    fn heading(&self, parameters: &Value) -> [String; 2] {
+        match parse_parameters::<DiscoverParams>(parameters) {
+            Ok(params) if params.recipe.of == LabelKind::Files => [
+                "Frequent files".to_owned(),
+                "Which files occur most often?".to_owned(),
+            ],
+            _ => [self.title().to_owned(), self.question().to_owned()],
+        }
+    }
+
     fn weight(&self) -> u32 {
         1
     }
@@ -59,7 +69,7 @@ impl Analysis for Discover {
         discover(source, &with_stop_list(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, inputs: &[String]) -> String {
         let Ok(params) = parse_parameters::<DiscoverParams>(parameters) else {
             return CommandLine::new("discover", corpus).finish();
         };
@@ -72,14 +82,18 @@ impl Analysis for Discover {
             // The default threshold depends on the corpus, so it is always written.
             How::Threshold(threshold) => command.option("--more-than", &threshold, &0),
             How::Top(top) => command.option("--most-frequent", &top, &0),
+            // They are among the inputs.
+            How::Informed(_) if !inputs.is_empty() => command,
             How::Informed(least) => {
                 command
                     .option("--from", &"ORIGINALS", &"")
                     .option("--min-length", &least, &100)
             }
         };
+        let is_typed = inputs.iter().any(|word| word == "--no-stop");
         command
-            .flag("--no-stop", params.stop_list.count == 0)
+            .inputs(inputs)
+            .flag("--no-stop", params.stop_list.count == 0 && !is_typed)
             .option("-o", &"found.labels", &"")
             .finish()
     }
@@ -166,8 +180,8 @@ impl Analysis for Discover {
         }
         section.suggestions.push(Suggestion {
             command: format!(
-                "cento discover {} -o found.labels && cento labels review found.labels",
-                quoted(input.corpus)
+                "{} && cento labels review found.labels",
+                input.command(self)
             ),
             purpose: match summary.labels {
                 1 => "decide whether the label is boilerplate".to_owned(),
@@ -239,12 +253,17 @@ fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTa
         rows: labels
             .into_iter()
             .map(|label| {
-                let hash = || label.hash.map(|byte| format!("{byte:02x}")).concat();
                 let text = label.text.filter(|text| !text.is_empty());
-                let text = text.unwrap_or_else(hash);
-                let words: Vec<&str> = text.split_whitespace().collect();
+                // The label of a file has no text, and the page that has it says what it is.
+                let name = match text {
+                    Some(text) => {
+                        let words: Vec<&str> = text.split_whitespace().collect();
+                        ReportCell::Text(shortened(&words.join(" "), LABEL))
+                    }
+                    None => ReportCell::Address(label.page.clone()),
+                };
                 let mut cells = vec![
-                    ReportCell::Text(shortened(&words.join(" "), LABEL)),
+                    name,
                     ReportCell::Count(label.count),
                     ReportCell::Count(label.pages),
                 ];

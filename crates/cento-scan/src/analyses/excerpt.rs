@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use cento_find::precedence::date_relation;
-use cento_find::quilts::{PATCHES_TABLE, PatchRow, QuiltRow, QuiltsParams};
+use cento_find::quilts::{PATCHES_TABLE, PatchRow, QuiltRow, QuiltsParams, QuiltsSummary};
 use cento_find::{CorpusPages, Findings, Result};
 use cento_report::format::{counted, number, percent};
 use cento_report::{Excerpt, ExcerptPiece, ExcerptSource, Quote};
@@ -72,7 +72,7 @@ struct SharedSpan {
 pub(crate) fn excerpts<'a>(
     input: &SectionInput<'_>,
     params: &QuiltsParams,
-    others: &str,
+    summary: &QuiltsSummary,
     pages: impl Iterator<Item = &'a QuiltRow> + Clone,
 ) -> Result<Vec<Excerpt>> {
     let mut patches: HashMap<u64, Vec<PatchRow>> = pages
@@ -89,7 +89,7 @@ pub(crate) fn excerpts<'a>(
         .map(|page| {
             let patches = patches.remove(&page.page_id).unwrap_or_default();
             let limits = ExcerptLimits::default();
-            let about = about(params, others, page);
+            let about = about(params, summary, page, &patches);
             let note = |_: &PatchRow| SourceNote::default();
             excerpt(input.source, page, about, patches, &limits, &note)
         })
@@ -107,7 +107,7 @@ pub fn quilt_excerpt(
     note: &dyn Fn(&PatchRow) -> SourceNote,
 ) -> Result<Excerpt> {
     let params: QuiltsParams = parse_parameters(&findings.record.parameters)?;
-    let about = about(&params, other_pages(&params, &findings.summary()?), page);
+    let about = about(&params, &findings.summary()?, page, &patches);
     excerpt(source, page, about, patches, limits, note)
 }
 
@@ -118,22 +118,95 @@ fn text_of(source: &CorpusPages, page_id: u64) -> Result<String> {
 }
 
 /// Describes a quilted page.
-fn about(params: &QuiltsParams, others: &str, page: &QuiltRow) -> String {
+fn about(
+    params: &QuiltsParams,
+    summary: &QuiltsSummary,
+    page: &QuiltRow,
+    patches: &[PatchRow],
+) -> String {
     let k = params.k;
-    format!(
-        "{} of its {k}-grams are also on {others}, each on at most {} pages; for {} of these \
-         it links to such a page or its domain. It has {}. {} of its {k}-grams are on no other \
-         page{}.",
+    let mut text = format!(
+        "{} of its {k}-grams are also on {}, each on at most {} pages; {}. It has {}. {} of its \
+         {k}-grams are on no other page{}.",
         percent(foreign_fraction(page, params)),
+        other_pages(params, summary),
         params.m,
-        percent(page.attributed_share),
+        match summary.linking {
+            0 => "whether it links to such a page is unknown, because no page has links".to_owned(),
+            _ => format!(
+                "for {} of these it links to such a page or its domain",
+                percent(page.attributed_share)
+            ),
+        },
         counted(page.sources, "source", "sources"),
         percent(page.originality),
         match page.first_grams {
             0 => "",
             _ => " or, by date, only on later ones",
         }
-    )
+    );
+    // The caller may have read only some of the patches.
+    let dates = (patches.len() as u64 == page.sources).then(|| SourceDates::of(patches));
+    if let Some(sentence) = dates.and_then(|dates| dates.sentence()) {
+        text.push(' ');
+        text.push_str(&sentence);
+    }
+    if dates.is_some_and(|dates| dates.are_later()) {
+        text.push_str(" Others may have quoted it.");
+    }
+    text
+}
+
+/// How many sources of a page are earlier and later than it, as far as their dates say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SourceDates {
+    all: u64,
+    earlier: u64,
+    later: u64,
+}
+
+impl SourceDates {
+    pub(super) fn of(patches: &[PatchRow]) -> SourceDates {
+        let mut dates = SourceDates::default();
+        patches.iter().for_each(|patch| dates.add(patch));
+        dates
+    }
+
+    pub(super) fn add(&mut self, patch: &PatchRow) {
+        self.all += 1;
+        self.earlier += u64::from(patch.earlier == "source");
+        self.later += u64::from(patch.earlier == "page");
+    }
+
+    /// Whether every source is later than the page.
+    pub(super) fn are_later(&self) -> bool {
+        self.all > 0 && self.later == self.all
+    }
+
+    /// Says which sources are earlier than the page; nothing if no dates decide.
+    pub(super) fn sentence(&self) -> Option<String> {
+        if self.are_later() {
+            let of_all = match self.all {
+                1 => "its source is later".to_owned(),
+                all => format!("all {} sources are later", number(all)),
+            };
+            return Some(format!("By their dates, {of_all} than the page."));
+        }
+        if self.earlier + self.later == 0 {
+            return None;
+        }
+        let unknown = self.all - self.earlier - self.later;
+        let unknown = match unknown {
+            0 => String::new(),
+            some => format!(", {} equal or unknown", number(some)),
+        };
+        Some(format!(
+            "Dates of {}: {} earlier than the page, {} later{unknown}.",
+            counted(self.all, "source", "sources"),
+            number(self.earlier),
+            number(self.later),
+        ))
+    }
 }
 
 fn excerpt(

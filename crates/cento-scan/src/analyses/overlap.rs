@@ -8,7 +8,7 @@ use cento_find::overlap::{
     ServerRow, Unit, run, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
-use cento_report::format::{counted, number, part_of, percent, plural, quoted};
+use cento_report::format::{counted, number, part_of, percent, plural};
 use cento_report::{Drawing, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ impl Analysis for Pages {
         run(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         command(corpus, parameters)
     }
 
@@ -160,7 +160,7 @@ impl Analysis for Servers {
         run(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         command(corpus, parameters)
     }
 
@@ -283,16 +283,12 @@ fn summarise(input: &SectionInput<'_>, overlaps: &[Overlap]) -> Result<Section> 
             purpose: format!("list all pairs of {many}"),
         });
     } else if summary.largest.is_some() {
-        let servers = match params.unit {
-            Unit::Pages => "",
-            Unit::Host => " --servers",
-            Unit::Domain => " --servers domain",
+        let params = OverlapParams {
+            threshold: 1,
+            ..params
         };
         section.suggestions.push(Suggestion {
-            command: format!(
-                "cento overlap {}{servers} --min-shared 1",
-                quoted(input.corpus)
-            ),
+            command: command(input.corpus, &json!(params)),
             purpose: "list all pairs that share at least one chunk".to_owned(),
         });
     }

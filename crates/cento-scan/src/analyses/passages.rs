@@ -87,14 +87,12 @@ impl Analysis for Passages {
         match clusters(source, &params, &findings, workplace) {
             // The passages are worth showing without them.
             Err(Error::Flow(cento_flow::Error::TooLittleMemory { .. })) => {}
-            joined => {
-                joined?;
-            }
+            joined => joined?.mark_used(&workplace.request),
         }
         Ok(findings)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, inputs: &[String]) -> String {
         let command = CommandLine::new("passages", corpus);
         let Ok(params) = parse_parameters::<PassagesParams>(parameters) else {
             return command.finish();
@@ -103,7 +101,8 @@ impl Analysis for Passages {
         let command = match &params.pairs {
             PairChoice::All => command,
             PairChoice::Of(url) => command.option("--of", url, &String::new()),
-            PairChoice::Listed(_) => command.flag("--pairs FILE", true),
+            PairChoice::Listed(_) if inputs.is_empty() => command.flag("--pairs FILE", true),
+            PairChoice::Listed(_) => command.inputs(inputs),
         };
         command
             .flag("--fold ocr", params.fold == FoldChoice::Ocr)
@@ -138,11 +137,7 @@ impl Analysis for Passages {
                 ));
                 return Ok(section);
             }
-            add_travelling(
-                &mut section,
-                input,
-                &self.command(input.corpus, &input.findings.record.parameters),
-            )?;
+            add_travelling(&mut section, input, &input.command(self))?;
             return Ok(section);
         };
         let shared = SharingPages::read(input.findings)?;
@@ -179,7 +174,7 @@ impl Analysis for Passages {
             number(summary.passages),
             plural(summary.passages, "shared passage", "shared passages"),
         ));
-        let command = self.command(input.corpus, &input.findings.record.parameters);
+        let command = input.command(self);
         let mut passages = table(&strongest, summary.passages);
         passages.command = format!("{command} --out passages.csv");
         section.tables.push(passages);

@@ -8,7 +8,7 @@ use cento_find::phrases::{
     PhrasesSummary, SITES_TABLE, SiteFigure, SiteKind, figures, phrases,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
-use cento_report::format::{counted, number, percent, plural, quoted, shortened};
+use cento_report::format::{counted, number, percent, plural, shortened};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ impl Analysis for Phrases {
         phrases(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         let default = PhrasesParams::default();
         let params: PhrasesParams =
             parse_parameters(parameters).unwrap_or_else(|_| default.clone());
@@ -291,16 +291,16 @@ fn suggestions(
     params: &PhrasesParams,
     summary: &PhrasesSummary,
 ) -> Vec<Suggestion> {
-    let corpus = quoted(input.corpus);
+    let command = input.command(&Phrases);
     let mut suggestions = Vec::new();
     if summary.sites > 0 {
         suggestions.push(Suggestion {
-            command: format!("cento phrases {corpus} --out sites.csv"),
+            command: format!("{command} --out sites.csv"),
             purpose: "list all sites with their originality".to_owned(),
         });
         if params.site == SiteKind::Host && summary.sites > 1 {
             suggestions.push(Suggestion {
-                command: format!("cento phrases {corpus} --site ip"),
+                command: format!("{command} --site ip"),
                 purpose: "group pages by IP address, and find operators with a few pages on each \
                           of many hosts"
                     .to_owned(),
@@ -309,7 +309,7 @@ fn suggestions(
     }
     if !params.exact {
         suggestions.push(Suggestion {
-            command: format!("cento phrases {corpus} --exact"),
+            command: format!("{command} --exact"),
             purpose: "count all phrases, not only 84 samples per page".to_owned(),
         });
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Mark, NumberFormat, Rule, Series};
 use cento_find::quilts::{
-    Foreign, QUILTS, QUILTS_TABLE, QuiltRow, QuiltsParams, QuiltsSummary, quilts,
+    Foreign, PATCHES_TABLE, QUILTS, QUILTS_TABLE, QuiltRow, QuiltsParams, QuiltsSummary, quilts,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
-use cento_report::format::{counted, number, part_of, percent, plural, quoted, spelled};
+use cento_report::format::{counted, number, part_of, percent, plural, spelled};
 use cento_report::{
     Drawing, Excerpt, Finding, FindingEvidence, Headline, ReportCell, ReportTable, Section,
     Suggestion,
@@ -16,7 +16,7 @@ use cento_report::{
 use serde_json::{Value, json};
 
 use super::columns;
-use super::excerpt::excerpts;
+use super::excerpt::{SourceDates, excerpts};
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::largest_by;
@@ -82,7 +82,7 @@ impl Analysis for Quilts {
         quilts(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         command(corpus, &parse_parameters(parameters).unwrap_or_default())
     }
 
@@ -147,54 +147,77 @@ impl Analysis for Quilts {
             });
             return Ok(section);
         }
-        let strongest = strongest(input.findings, &params, input.top.max(EXCERPTS))?;
-        let shown = strongest.iter().take(EXCERPTS);
-        section.excerpts = excerpts(input, &params, others, shown)?;
-        if let Some(page) = strongest.first() {
-            let source = section
-                .excerpts
-                .first()
-                .and_then(|page| page.sources.first());
-            section.sentences.push(format!(
-                "For example, of the distinct {}-grams of {}, {} are also on {others}. It has {}{}.",
+        let first_pages = FirstPages::read(input.findings)?;
+        let strongest = strongest(input.findings, &params, input.top, |_| true)?;
+        let examples = examples(input.findings, &params, &first_pages)?;
+        section.excerpts = excerpts(input, &params, &summary, examples.iter())?;
+        let by_date = first_pages.sentence(summary.quilts);
+        section.sentences.extend(by_date.clone());
+        if let Some(page) = examples.first() {
+            let shared = format!(
+                "f the distinct {}-grams of {}, {} are also on {others}.",
                 params.k,
                 input.short(&page.page),
                 percent(foreign_fraction(page, &params)),
-                counted(page.sources, "source", "sources"),
-                source.map_or(String::new(), |source| format!(
-                    ", the first of which is {}",
+            );
+            let source = section.excerpts.first();
+            let source = source.and_then(|page| page.sources.first());
+            let largest = source.map_or(String::new(), |source| {
+                format!(
+                    ", the largest of which {} {}",
+                    match first_pages.contains(page) {
+                        true => "is on",
+                        false => "is",
+                    },
                     input.short(&source.address)
-                ))
-            ));
-        }
-        if let Some(page) = strongest.first() {
-            section.findings.push(Finding {
-                sentence: format!(
-                    "{} of {} ({}) {}: {} or more {others} have different parts of {} text. Of \
-                     the distinct {}-grams of {}, {} are also on {others}.",
-                    number(summary.quilts),
-                    counted(summary.pages, "page", "pages"),
-                    part_of(summary.quilts, summary.pages),
-                    plural(summary.quilts, "is a quilt", "are quilts"),
-                    spelled(params.c.into()),
-                    plural(summary.quilts, "its", "their"),
-                    params.k,
-                    input.short(&page.page),
-                    percent(foreign_fraction(page, &params)),
+                )
+            });
+            // Later pages are not called its sources.
+            let sources = match first_pages.contains(page) {
+                true => format!(
+                    "{} {} different parts of it{largest}.",
+                    counted(page.sources, "page", "pages"),
+                    plural(page.sources, "has", "have"),
                 ),
+                false => format!(
+                    "It has {}{largest}.",
+                    counted(page.sources, "source", "sources")
+                ),
+            };
+            let dates = first_pages.dates.get(&page.page_id);
+            let dates = dates.and_then(SourceDates::sentence);
+            let mut finding = vec![format!(
+                "{} of {} ({}) {}: {} or more {others} have different parts of {} text.",
+                number(summary.quilts),
+                counted(summary.pages, "page", "pages"),
+                part_of(summary.quilts, summary.pages),
+                plural(summary.quilts, "is a quilt", "are quilts"),
+                spelled(params.c.into()),
+                plural(summary.quilts, "its", "their"),
+            )];
+            finding.extend(by_date);
+            finding.push(format!("O{shared}"));
+            finding.extend(dates.clone());
+            section.findings.push(Finding {
+                sentence: finding.join(" "),
                 pages: summary.quilts,
                 evidence: FindingEvidence::Excerpt(0),
             });
+            let mut example = vec![match first_pages.contains(page) {
+                true => format!("O{shared}"),
+                false => format!("For example, o{shared}"),
+            }];
+            example.push(sources);
+            // Those of a single quilt are the dates of all sources.
+            example.extend(dates.filter(|_| summary.quilts > 1));
+            section.sentences.push(example.join(" "));
         }
         section.sentences.push(dates(&summary));
-        if summary.first_quilts > 0 {
-            section.sentences.push(format!(
-                "By date, {} had more than half of {} shared text before all other pages.",
-                counted(summary.first_quilts, "quilt", "quilts"),
-                plural(summary.first_quilts, "its", "their"),
-            ));
-        }
         section.sentences.push(match summary.attributed_quilts {
+            _ if summary.linking == 0 => format!(
+                "Whether quilts link to {others} is unknown, because no page of the corpus has \
+                 links: plain text has none."
+            ),
             0 => format!(
                 "No quilt links to {others}, or to their domains, for at least half of the text \
                  that it shares with them."
@@ -330,8 +353,8 @@ fn suggestions(corpus: &str, params: &QuiltsParams) -> Vec<Suggestion> {
         },
         Suggestion {
             command: format!(
-                "cento quilts {} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
-                quoted(corpus)
+                "{} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
+                command(corpus, params)
             ),
             purpose: "see how the number of quilts depends on the definition".to_owned(),
         },
@@ -383,14 +406,94 @@ pub(super) fn foreign_fraction(page: &QuiltRow, params: &QuiltsParams) -> f64 {
     page.patch_fraction * share
 }
 
-fn strongest(findings: &Findings, params: &QuiltsParams, most: usize) -> Result<Vec<QuiltRow>> {
+fn strongest(
+    findings: &Findings,
+    params: &QuiltsParams,
+    most: usize,
+    wanted: impl Fn(&QuiltRow) -> bool,
+) -> Result<Vec<QuiltRow>> {
     // The smaller of two shares: of grams on foreign pages, and of grams that other pages had
     // first. A page that had its text before all others ranks low, however many pages have it now.
     let key = |page: &QuiltRow| {
         let fraction = foreign_fraction(page, params);
         (fraction.min(1.0 - page.originality), page.sources)
     };
-    largest_by(findings.rows(QUILTS_TABLE)?, key, most)
+    let rows = findings.rows(QUILTS_TABLE)?;
+    let rows = rows.filter(|row| row.as_ref().map_or(true, &wanted));
+    largest_by(rows, key, most)
+}
+
+/// Returns the quilts that are shown: those that had their text first, by the dates, come after all
+/// others, because it is the other pages that may have quoted.
+fn examples(
+    findings: &Findings,
+    params: &QuiltsParams,
+    first_pages: &FirstPages,
+) -> Result<Vec<QuiltRow>> {
+    let mut examples = strongest(findings, params, EXCERPTS, |page| {
+        !first_pages.contains(page)
+    })?;
+    let more = EXCERPTS.saturating_sub(examples.len());
+    examples.extend(strongest(findings, params, more, |page| {
+        first_pages.contains(page)
+    })?);
+    Ok(examples)
+}
+
+/// The quilts that had the text that they share first, by the dates: more than half of it is
+/// otherwise only on later pages, or all of their sources are later.
+struct FirstPages {
+    /// The dates of the sources of each quilt.
+    dates: BTreeMap<u64, SourceDates>,
+    count: u64,
+}
+
+impl FirstPages {
+    fn read(findings: &Findings) -> Result<FirstPages> {
+        let mut dates: BTreeMap<u64, SourceDates> = BTreeMap::new();
+        for patch in findings.rows(PATCHES_TABLE)? {
+            let patch = patch?;
+            dates.entry(patch.page_id).or_default().add(&patch);
+        }
+        let mut pages = FirstPages { dates, count: 0 };
+        for page in findings.rows(QUILTS_TABLE)? {
+            let page = page?;
+            pages.count += u64::from(pages.contains(&page));
+        }
+        Ok(pages)
+    }
+
+    fn contains(&self, page: &QuiltRow) -> bool {
+        let later = self.dates.get(&page.page_id);
+        later.is_some_and(SourceDates::are_later) || is_dated_first(page)
+    }
+
+    /// Says how many of the quilts these are; nothing if there are none.
+    fn sentence(&self, quilts: u64) -> Option<String> {
+        let (which, each) = match self.count {
+            0 => return None,
+            _ if quilts == 1 => ("the quilt".to_owned(), "it"),
+            all if all == quilts => (format!("all {} quilts", number(all)), "each of them"),
+            1 => (format!("1 of the {} quilts", number(quilts)), "it"),
+            some => {
+                let of_all = format!("{} of the {} quilts", number(some), number(quilts));
+                (of_all, "each of them")
+            }
+        };
+        Some(format!(
+            "By the dates, others may have quoted {which}: more than half of what {each} shares is \
+             otherwise only on later pages, or all of its sources are later."
+        ))
+    }
+}
+
+/// Whether more than half of the shared grams of a page are otherwise only on later pages, as
+/// [`QuiltsSummary::first_quilts`] counts them.
+fn is_dated_first(page: &QuiltRow) -> bool {
+    // The originality is the share of the grams that are not shared, or only with later pages.
+    let original = (page.originality * page.grams as f64).round() as u64;
+    let shared = (page.grams + page.first_grams).saturating_sub(original);
+    2 * page.first_grams > shared
 }
 
 /// The two largest sources of each of the strongest quilts.

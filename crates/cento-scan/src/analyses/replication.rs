@@ -86,7 +86,7 @@ impl Analysis for Replication {
         replication(source, workplace)
     }
 
-    fn command(&self, corpus: &str, _: &Value) -> String {
+    fn command(&self, corpus: &str, _: &Value, _: &[String]) -> String {
         CommandLine::new("overlap", corpus)
             .flag("--replication", true)
             .finish()

@@ -1,11 +1,11 @@
 //! Local text reuse.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::reuse::{
-    ANALYSIS, Category, PAIRS, ReusePairRow, ReuseParams, ReuseStyle, ReuseSummary, run,
+    ANALYSIS, Category, IDENTICAL, PAIRS, ReusePairRow, ReuseParams, ReuseStyle, ReuseSummary, run,
 };
 use cento_find::{CorpusPages, Findings, PageDetails, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural};
@@ -54,7 +54,7 @@ impl Analysis for Reuse {
         run(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         let command = CommandLine::new(ANALYSIS, corpus);
         let Ok(params) = parse_parameters::<ReuseParams>(parameters) else {
             return command.finish();
@@ -113,7 +113,7 @@ impl Analysis for Reuse {
              counts once, so that shares of them are not shares of the text.",
             params.scheme
         ));
-        let contained = ContainedPages::read(input.findings)?;
+        let contained = ContainedPages::read(input.findings, &params)?;
         if let Some(sentence) = contained.sentence(input) {
             section.sentences.insert(0, sentence);
         }
@@ -125,10 +125,7 @@ impl Analysis for Reuse {
                 number(u64::from(params.frequent)),
             ));
         }
-        let list = format!(
-            "{} --out reuse.csv",
-            self.command(input.corpus, &input.findings.record.parameters)
-        );
+        let list = format!("{} --out reuse.csv", input.command(self));
         if !rows.is_empty() {
             let mut table = pair_table(&rows, &summary);
             table.title = "pairs of pages that share text: A".to_owned();
@@ -137,10 +134,7 @@ impl Analysis for Reuse {
         }
         contained.show(input, &mut section, &rows)?;
         section.suggestions.push(Suggestion {
-            command: format!(
-                "{} --out reuse.csv",
-                self.command(input.corpus, &input.findings.record.parameters)
-            ),
+            command: format!("{} --out reuse.csv", input.command(self)),
             purpose: "list all pairs of pages".to_owned(),
         });
         if !params.frame && summary.frame_page_fingerprints > 0 {
@@ -149,7 +143,7 @@ impl Analysis for Reuse {
                 ..params
             });
             section.suggestions.push(Suggestion {
-                command: self.command(input.corpus, &params),
+                command: self.command(input.corpus, &params, &[]),
                 purpose: "compare pages without navigation, headers and footers".to_owned(),
             });
         }
@@ -164,29 +158,34 @@ const MAX_COUNTED: usize = 1 << 20;
 /// Pairs that are shown side by side.
 const COMPARISONS: usize = 3;
 
-/// Pages that are found in another page by half or more.
+/// Pages that are found in another page by half or more. As in the summary, each of several pages
+/// with the same fingerprints counts.
 #[derive(Default)]
 struct ContainedPages {
-    pages: usize,
+    pages: u64,
+    /// Whether there may be more.
+    are_more: bool,
     /// The pair with the largest share.
     strongest: Option<ReusePairRow>,
 }
 
 impl ContainedPages {
-    fn read(findings: &Findings) -> Result<ContainedPages> {
-        let (mut ids, mut strongest) = (HashSet::new(), None::<ReusePairRow>);
+    fn read(findings: &Findings, params: &ReuseParams) -> Result<ContainedPages> {
+        // The number of pages with the fingerprints of a page, by the page that represents them.
+        let mut copies: HashMap<u64, u64> = HashMap::new();
+        let mut strongest = None::<ReusePairRow>;
         for row in findings.rows(PAIRS)? {
             let row = row?;
             if row.style != ReuseStyle::Reuse.name() {
                 continue;
             }
             let sides = [
-                (row.page_containment, row.page_id),
-                (row.of_containment, row.of_id),
+                (row.page_containment, row.page_id, row.page_copies),
+                (row.of_containment, row.of_id, row.of_copies),
             ];
-            for (_, page_id) in sides.iter().filter(|(share, _)| *share >= HALF) {
-                if ids.len() < MAX_COUNTED {
-                    ids.insert(*page_id);
+            for (_, page_id, of_page) in sides.iter().filter(|(share, ..)| *share >= HALF) {
+                if copies.len() < MAX_COUNTED {
+                    copies.insert(*page_id, u64::from(*of_page));
                 }
             }
             let key = |row: &ReusePairRow| (Self::sides(row).0, row.shared);
@@ -196,8 +195,23 @@ impl ContainedPages {
                 strongest = Some(row);
             }
         }
+        // Pages with the same fingerprints contain each other, unless all are on one host. With
+        // two corpora, only pairs of pages of both count.
+        let mut sets: HashMap<u64, (u64, bool)> = HashMap::new();
+        for row in findings.rows(IDENTICAL)?.filter(|_| !params.against) {
+            let row = row?;
+            if sets.len() < MAX_COUNTED || sets.contains_key(&row.of_id) {
+                let (pages, is_reuse) = sets.entry(row.of_id).or_insert((1, false));
+                *pages += 1;
+                *is_reuse |= row.style == ReuseStyle::Reuse.name();
+            }
+        }
+        let are_more = copies.len().max(sets.len()) >= MAX_COUNTED;
+        let reused = sets.into_iter().filter(|(_, (_, is_reuse))| *is_reuse);
+        copies.extend(reused.map(|(page_id, (pages, _))| (page_id, pages)));
         Ok(ContainedPages {
-            pages: ids.len(),
+            pages: copies.values().sum(),
+            are_more,
             strongest,
         })
     }
@@ -217,13 +231,23 @@ impl ContainedPages {
 
     /// Counts them, and names the strongest pair.
     fn sentence(&self, input: &SectionInput<'_>) -> Option<String> {
-        let (share, (_, page), (_, other)) = Self::sides(self.strongest.as_ref()?);
-        let pages = self.pages as u64;
+        let pages = self.pages;
+        if pages == 0 {
+            return None;
+        }
+        let example = self.strongest.as_ref().map(|strongest| {
+            let (share, (_, page), (_, other)) = Self::sides(strongest);
+            format!(
+                ": {} of those of {} are in {}",
+                percent(share),
+                input.short(page),
+                input.short(other)
+            )
+        });
         Some(format!(
-            "{}{} {} at least {} of {} fingerprints in another page (pages with the same \
-             fingerprints count as one page; pairs of the styles template, phrase, frame and alias \
-             are excluded): {} of those of {} are in {}.",
-            match self.pages >= MAX_COUNTED {
+            "{}{} {} at least {} of {} fingerprints in another page (pairs of the styles template, \
+             phrase, frame and alias are excluded){}.",
+            match self.are_more {
                 true => "At least ",
                 false => "",
             },
@@ -231,9 +255,7 @@ impl ContainedPages {
             plural(pages, "has", "have"),
             percent(HALF),
             plural(pages, "its", "their"),
-            percent(share),
-            input.short(page),
-            input.short(other),
+            example.unwrap_or_default(),
         ))
     }
 
@@ -266,7 +288,7 @@ impl ContainedPages {
             if is_strongest && let Some(sentence) = self.sentence(input) {
                 section.findings.push(Finding {
                     sentence: format!("{sentence} {}", contained_relation(row, [one, other])),
-                    pages: self.pages as u64,
+                    pages: self.pages,
                     evidence: match shown {
                         Some(_) => FindingEvidence::Comparison(section.comparisons.len()),
                         None => FindingEvidence::Section,
@@ -309,8 +331,8 @@ fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
         ),
         _ => format!(
             "{} of {} ({}) {} {least} or more of {} fingerprints with another page, which shares as \
-             much of its own: {} {} a pair in which both pages share {} or more (C1, C2, C4), and {} \
-             in one in which a page shares less (C3, C5, C6).",
+             much of its own, in pairs of any style: {} {} a pair in which both pages share {} or more \
+             (C1, C2, C4), and {} in one in which a page shares less (C3, C5, C6).",
             number(pages),
             counted(summary.pages, "page", "pages"),
             part_of(pages, summary.pages),
@@ -331,12 +353,12 @@ fn sentences(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
             counted(one_sided, "more pair", "more pairs")
         ));
     }
-    sentences.extend(styles(summary, params.frequent));
+    sentences.extend(styles(summary, params));
     sentences
 }
 
 /// Counts the pairs by style, and says what the styles of frequent text rest on.
-fn styles(summary: &ReuseSummary, frequent: u32) -> Vec<String> {
+fn styles(summary: &ReuseSummary, params: &ReuseParams) -> Vec<String> {
     let counts = ReuseStyle::ALL.map(|style| (style, style_pairs(summary, style)));
     let counts = counts
         .into_iter()
@@ -349,11 +371,32 @@ fn styles(summary: &ReuseSummary, frequent: u32) -> Vec<String> {
         counted(summary.pairs(), "pair", "pairs"),
         listed.join(", ")
     )];
+    if summary.rows != summary.pairs() {
+        let mut why = Vec::new();
+        if summary.identical > 0 {
+            why.push("pages with the same fingerprints are one page in it".to_owned());
+        }
+        if !params.styles.is_empty() {
+            let names: Vec<&str> = params.styles.iter().map(|style| style.name()).collect();
+            why.push(format!(
+                "it has only pairs of the style {}",
+                names.join(" or ")
+            ));
+        }
+        sentences.push(format!(
+            "The table of pairs has {}{}.",
+            counted(summary.rows, "row", "rows"),
+            match why.is_empty() {
+                true => String::new(),
+                false => format!(": {}", why.join(", and ")),
+            }
+        ));
+    }
     let is_frequent = |style| style_pairs(summary, style) > 0;
     if is_frequent(ReuseStyle::Template) || is_frequent(ReuseStyle::Phrase) {
         sentences.push(format!(
             "Text on {} or more pages counts as template or phrase, even where it was copied.",
-            number(u64::from(frequent))
+            number(u64::from(params.frequent))
         ));
     }
     sentences

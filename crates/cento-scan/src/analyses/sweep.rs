@@ -71,11 +71,11 @@ impl Analysis for Sweeps {
         sweep(source, &settings.pivot, &settings.sweeps, workplace)
     }
 
-    fn command(&self, corpus: &str, parameters: &Value) -> String {
+    fn command(&self, corpus: &str, parameters: &Value, _: &[String]) -> String {
         let Ok(settings) = parse_parameters::<SweepSettings>(parameters) else {
             return CommandLine::new("quilts", corpus).finish();
         };
-        let mut command = quilts::Quilts.command(corpus, &json!(settings.pivot));
+        let mut command = quilts::Quilts.command(corpus, &json!(settings.pivot), &[]);
         for sweep in &settings.sweeps {
             command.push_str(&format!(" --sweep {}={}", sweep.name(), values(sweep)));
         }

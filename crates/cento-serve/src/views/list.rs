@@ -93,9 +93,8 @@ pub(crate) fn list_page(state: &SiteState, list: &Listing, query: &ListQuery) ->
 
 /// The command that made the findings of a list.
 fn command(state: &SiteState, list: &Listing) -> String {
-    let parameters = &list.findings.record.parameters;
     match cento_scan::analysis(list.spec.analysis) {
-        Some(analysis) => analysis.command(&state.corpus, parameters),
+        Some(analysis) => cento_scan::recorded_command(analysis, &state.corpus, &list.findings),
         None => list.spec.command_for(&state.corpus),
     }
 }

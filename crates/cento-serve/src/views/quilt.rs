@@ -49,8 +49,8 @@ impl QuiltView {
         let patches = patches.rows(page_id, PATCHES)?;
         let excerpt = quilt_excerpt(&state.source, findings, &row, patches, &LIMITS, &note)?;
         let analysis = cento_scan::analysis(cento_find::quilts::QUILTS);
-        let command =
-            analysis.map(|analysis| analysis.command(&state.corpus, &findings.record.parameters));
+        let command = analysis
+            .map(|analysis| cento_scan::recorded_command(analysis, &state.corpus, findings));
         Ok(QuiltView {
             page,
             excerpt,

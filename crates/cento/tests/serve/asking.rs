@@ -183,3 +183,31 @@ fn upload(server: &TestServer, name: &str, content: &[u8]) -> Reply {
     request.extend_from_slice(&body);
     server.raw(&request).unwrap()
 }
+
+#[test]
+fn a_question_is_answered_with_the_reason_why_the_index_cannot_be_built() {
+    let sandbox = Sandbox::new();
+    let page = json!({"url": "http://a.example/", "text": SENTENCE});
+    sandbox.write("a.jsonl", format!("{page}\n"));
+    sandbox.succeed(&["index", "a.jsonl", "-o", "a.cento"]);
+    let server = TestServer::start(&sandbox, &["a.cento"]);
+    // The folder of the index cannot be created, as in a corpus that is read-only.
+    sandbox.write("a.cento/query", "");
+    let ask = || server.post_json("/api/query", &json!({"text": SENTENCE}));
+    let answer = when_built(ask);
+    assert_eq!(answer.status, 500, "{}", answer.body);
+    for answer in [answer, ask()] {
+        assert!(
+            answer.body.contains("The index could not be built: "),
+            "{}",
+            answer.body
+        );
+    }
+    let form = server.get("/ask");
+    assert!(form.body.contains("Build the index"), "{}", form.body);
+    // The button tries again.
+    std::fs::remove_file(sandbox.path("a.cento/query")).unwrap();
+    assert_eq!(ask().status, 500);
+    assert_eq!(server.request("POST", "/ask/index", &[], "").status, 303);
+    assert_eq!(when_built(ask).status, 200);
+}
