@@ -1260,9 +1260,7 @@ class Analyses:
         field: Optional[Union[str, Sequence[str]]] = None,
         format: Optional[Value] = None,
         against_field: Optional[Union[str, Sequence[str]]] = None,
-        filter: Optional[Union[bool, str, Sequence[str]]] = None,
         output: Optional[StrPath] = None,
-        overwrite: bool = False,
         out: Optional[StrPath] = None,
         json: bool = False,
         explain: bool = False,
@@ -1275,6 +1273,8 @@ class Analyses:
         top: Optional[Value] = None,
         grams: Optional[int] = None,
         min_share: Optional[float] = None,
+        filter: Optional[Union[bool, str, Sequence[str]]] = None,
+        overwrite: bool = False,
         progress: Progress = True,
     ) -> Findings:
         """Find the items of a benchmark in training data: `detect --grams`.
@@ -1295,10 +1295,7 @@ class Analyses:
             text, jsonl or parquet
           ``against_field``: Assign a field of a table of ``against`` to a role, if its fields are
             not those of CORPUS. May be repeated [default: as ``field``]
-          ``filter``: Write the inputs without the pages that were found to the folder of
-            ``output``. Without INPUT, all inputs
           ``output``: Where to write the result
-          ``overwrite``: Replace existing files
           ``out``: Write the main table to a file or an object s3://BUCKET/KEY, in the format of its
             extension: .parquet, .jsonl or .csv; - prints JSON Lines
           ``json``: Print JSON, one object per line
@@ -1314,6 +1311,9 @@ class Analyses:
           ``grams``: Compare overlapping runs of K words; shorter items are ignored [default: 8]
           ``min_share``: An item is found on a page that has at least this share of its runs
             [default: 0.5]
+          ``filter``: Write the inputs without the pages that were found to the folder of
+            ``output``. Without INPUT, all inputs
+          ``overwrite``: Replace existing files
           ``progress``: True to show it as the command line does, False for none, or a function of
             how much is done, how much there is, and a line of text
         """
@@ -1323,9 +1323,7 @@ class Analyses:
             "field": field,
             "format": format,
             "against_field": against_field,
-            "filter": filter,
             "output": output,
-            "overwrite": overwrite,
             "out": out,
             "json": json,
             "explain": explain,
@@ -1338,6 +1336,8 @@ class Analyses:
             "top": top,
             "grams": grams,
             "min_share": min_share,
+            "filter": filter,
+            "overwrite": overwrite,
         }
         return self._find("contamination", options, progress)
 
