@@ -3,23 +3,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::Sandbox;
-
-/// Returns `count` words of which each occurs once.
-fn words(name: &str, count: usize) -> String {
-    let words: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
-    words.join(" ")
-}
-
-fn lines(pages: &[Value]) -> String {
-    pages.iter().map(|page| format!("{page}\n")).collect()
-}
-
-/// What a command printed, with single spaces.
-fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
-    let said = sandbox.succeed(arguments);
-    said.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use support::{Sandbox, lines, said, words};
 
 #[test]
 fn a_story_in_fifteen_newspapers_is_not_denied_to_be_reuse() {

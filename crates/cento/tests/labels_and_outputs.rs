@@ -4,13 +4,7 @@ mod support;
 
 use cento_find::provenance::{read_labels, read_originals};
 use serde_json::{Value, json};
-use support::Sandbox;
-
-/// A text of `count` different words.
-fn words(name: &str, count: usize) -> String {
-    let words: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
-    words.join(" ")
-}
+use support::{Sandbox, said, words};
 
 /// Pages that all have the same two paragraphs, the first of which is short.
 fn pages(host: &str, count: usize) -> String {
@@ -33,12 +27,6 @@ fn sandbox() -> Sandbox {
     sandbox.succeed(&["discover", "p.cento", "--no-stop", "-o", "l.labels"]);
     sandbox.succeed(&["discover", "--from", "p.jsonl", "-o", "o.labels"]);
     sandbox
-}
-
-/// What a command printed, with single spaces.
-fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
-    let said = sandbox.succeed(arguments);
-    said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// All files of the sandbox with their content, apart from results.

@@ -4,17 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::Sandbox;
-
-/// Returns `count` words of which each occurs once.
-fn words(name: &str, count: usize) -> String {
-    let words: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
-    words.join(" ")
-}
-
-fn lines(pages: &[Value]) -> String {
-    pages.iter().map(|page| format!("{page}\n")).collect()
-}
+use support::{Sandbox, lines, said, words};
 
 /// The text of HTML, in one line.
 fn plain(html: &str) -> String {
@@ -40,12 +30,6 @@ fn report(sandbox: &Sandbox, corpus: &str) -> String {
     sandbox.succeed(&["report", corpus, "--reproducible", "-o", "report.html"]);
     let html = std::fs::read_to_string(sandbox.path("report.html"));
     plain(&html.unwrap_or_default())
-}
-
-/// What a command printed, with single spaces.
-fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
-    let said = sandbox.succeed(arguments);
-    said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A site of originals, and a crawl in which others have its paragraphs.

@@ -4,19 +4,10 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::Sandbox;
-
-fn lines(pages: &[Value]) -> String {
-    pages.iter().map(|page| format!("{page}\n")).collect()
-}
-
-fn words(name: &str, count: usize) -> String {
-    let words: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
-    words.join(" ")
-}
+use support::{Sandbox, lines, words};
 
 /// What a command printed on both streams, with single spaces.
-fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
+fn transcript(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let said = sandbox.run(arguments);
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -38,25 +29,25 @@ fn dates_that_are_not_understood_are_counted_with_an_example() {
     ];
     let pages: Vec<Value> = (0..).zip(dates).map(|(at, date)| page(at, date)).collect();
     sandbox.write("pages.jsonl", lines(&pages));
-    let index = said(&sandbox, &["index", "pages.jsonl", "-o", "pages.cento"]);
+    let index = transcript(&sandbox, &["index", "pages.jsonl", "-o", "pages.cento"]);
     let unread = r#"unread dates 2 not understood, e.g. https://a2.example/: "c. 1600""#;
     assert!(index.contains(unread), "{index}");
-    assert!(said(&sandbox, &["info", "pages.cento"]).contains(unread));
+    assert!(transcript(&sandbox, &["info", "pages.cento"]).contains(unread));
     let html = json!({ "url": "https://b.example/", "html": "<meta name=date content='am Tag 3'><p>Otters" });
     sandbox.write("more.jsonl", lines(&[html]));
-    let more = said(&sandbox, &["index", "more.jsonl", "-o", "more.cento"]);
+    let more = transcript(&sandbox, &["index", "more.jsonl", "-o", "more.cento"]);
     assert!(
         more.contains(r#"unread dates 1 not understood, e.g. https://b.example/: "am Tag 3""#),
         "{more}"
     );
-    let copies = said(&sandbox, &["copies", "pages.jsonl"]);
+    let copies = transcript(&sandbox, &["copies", "pages.jsonl"]);
     let note = r#"note: not read: 2 dates (e.g. https://a2.example/: "c. 1600")"#;
     assert!(copies.contains(note), "{copies}");
-    let scan = said(&sandbox, &["scan", "pages.cento"]);
+    let scan = transcript(&sandbox, &["scan", "pages.cento"]);
     let sentence = "2 dates of publication were not understood; these pages count as undated.";
     assert!(scan.contains(sentence), "{scan}");
     // The page of 1998 is older than that of 2020.
-    let kept = said(&sandbox, &["copies", "pages.cento", "--emit", "keep"]);
+    let kept = transcript(&sandbox, &["copies", "pages.cento", "--emit", "keep"]);
     assert!(kept.contains("https://a0.example/"), "{kept}");
 }
 
@@ -77,7 +68,7 @@ fn rejected_pages_of_originals_are_counted() {
         &["detect", "pages.jsonl", "--against", "originals.jsonl"],
         &["discover", "--from", "originals.jsonl", "-o", "own.labels"],
     ] {
-        let said = said(&sandbox, command);
+        let said = transcript(&sandbox, command);
         let note =
             "note: not read: 1 rejected page (empty, e.g. https://b.example/: only white space)";
         assert!(said.contains(note), "{said}");
@@ -91,7 +82,7 @@ fn inputs_of_which_nothing_is_left_are_not_called_written() {
         sandbox.write(&format!("texts/{name}"), words("otter", 60));
     }
     sandbox.write("texts/c.txt", words("beaver", 60));
-    let dedup = said(&sandbox, &["dedup", "texts", "-o", "unique"]);
+    let dedup = transcript(&sandbox, &["dedup", "texts", "-o", "unique"]);
     let sentence =
         "unique: 2 inputs written, 1 left out because nothing of it is left, 1 record removed";
     assert!(dedup.contains(sentence), "{dedup}");
@@ -116,7 +107,7 @@ fn listed_pairs_that_are_not_compared_are_counted() {
     ];
     let pairs: String = pairs.into_iter().map(|(a, b)| pair(a, b)).collect();
     sandbox.write("pairs.csv", format!("a,b\n{pairs}"));
-    let said = said(
+    let said = transcript(
         &sandbox,
         &["passages", "texts.cento", "--pairs", "pairs.csv"],
     );

@@ -1,7 +1,8 @@
 //! Decides for each block of a page whether it is main content.
 //!
 //! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]). Comments are
-//!    removed unless the page may be a thread.
+//!    removed unless the page may be a thread. Rules that know only a name or the kind of a field
+//!    are withdrawn if hardly any text is left without what they remove.
 //! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
 //!    Among its evidence is the decision of the [`article`](super::article) method. Blocks in
 //!    elements with the same path have the mean of their probabilities: the parts of a template are
@@ -264,7 +265,7 @@ impl ContentRule {
     }
 }
 
-/// Whether a block is in a small header, footer or menu of the page.
+/// Whether a block is in a small header, footer, menu or sidebar of the page.
 fn is_framed(walk: &BlockWalk<'_, '_>) -> bool {
     [
         NameClass::Header,
@@ -284,8 +285,8 @@ const LEFT_SHARE: u64 = 15;
 /// document that can be edited.
 const FIELDS_SHARE: u64 = 70;
 
-/// Withdraws the doubtful rules if they remove what the page is about: nothing that they leave is
-/// nearly as likely to be content. Fields are also kept if they have most of the text.
+/// Withdraws the doubtful rules if they remove what the page is about: no text that they leave is
+/// remotely as likely to be content. Fields are also kept if they have most of the text.
 fn doubt_rules(view: &PageView<'_>, framed: &[bool], decisions: &mut [BlockDecision]) {
     let blocks = view.page.outline.blocks.iter();
     let (mut left, mut removed) = (0, Vec::new());

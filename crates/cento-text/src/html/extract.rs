@@ -160,10 +160,11 @@ pub struct Extractor {
 /// even where references make the text slightly longer than the page.
 pub const LONGEST_PAGE: usize = 1 << 30;
 
-/// Text in `noscript` that is shorter than the first, or names JavaScript and is shorter than the
-/// second, does not replace a page that has words: it is a request to turn scripts on.
-const LEAST_WORDS_IN_NOSCRIPT: usize = 100;
-const LEAST_NOSCRIPT: usize = 300;
+/// Less text in `noscript` does not replace a page that has words: it is a request to turn scripts
+/// on.
+const LEAST_NOSCRIPT: usize = 100;
+/// The same for text that names JavaScript.
+const LEAST_NAMING_SCRIPTS: usize = 300;
 
 impl Extractor {
     /// Creates an extractor with empty buffers.
@@ -175,9 +176,10 @@ impl Extractor {
     /// Extracts a page. Any input is accepted; a page may simply have no text.
     ///
     /// The content of `noscript` is skipped unless it has at least as much text as the rest of the
-    /// page. Text that only JSON-LD states (`articleBody`, the `description` of a product, the
-    /// `text` of a post) follows the visible text, and so does the text in the state that a page
-    /// embeds for its scripts, if it is longer than what the page shows.
+    /// page, and is too long for a request to turn scripts on. Text that only JSON-LD states
+    /// (`articleBody`, the `description` of a product, the `text` of a post) follows the visible
+    /// text, and so does the text in the state that a page embeds for its scripts, if it is longer
+    /// than what the page shows.
     ///
     /// Only the first [`LONGEST_PAGE`] bytes are read. Time is linear in the length of the
     /// page, and memory is at most a small multiple of it.
@@ -197,11 +199,12 @@ impl Extractor {
         let dropped = self.extract_once(html, options, false, should_continue);
         // A page whose words are in `noscript` is read as by a browser without scripts.
         let shown = self.extract.text.len();
-        let is_request = dropped.length < LEAST_WORDS_IN_NOSCRIPT
-            || (dropped.names_scripts && dropped.length < LEAST_NOSCRIPT);
+        let least = match dropped.names_scripts {
+            true => LEAST_NAMING_SCRIPTS,
+            false => LEAST_NOSCRIPT,
+        };
         let is_in_noscript = dropped.length > 0
-            && ((dropped.length >= shown && !is_request)
-                || words::count_words(&self.extract.text) == 0);
+            && (dropped.length >= shown.max(least) || words::count_words(&self.extract.text) == 0);
         if is_in_noscript && should_continue() {
             self.extract_once(html, options, true, should_continue);
         }

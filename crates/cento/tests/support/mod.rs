@@ -359,3 +359,20 @@ impl Archive {
         self.response(url, head, html.as_bytes())
     }
 }
+
+/// Returns `count` words of which each occurs once.
+pub(crate) fn words(name: &str, count: usize) -> String {
+    let words: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
+    words.join(" ")
+}
+
+/// The content of a file in JSON Lines.
+pub(crate) fn lines(pages: &[serde_json::Value]) -> String {
+    pages.iter().map(|page| format!("{page}\n")).collect()
+}
+
+/// What a command printed, with single spaces.
+pub(crate) fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let said = sandbox.succeed(arguments);
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LEAST_NOSCRIPT, Links};
+use super::{LEAST_NAMING_SCRIPTS, Links};
 use crate::html::entities::LEAST_BODY;
 use crate::html::metadata::Metadata;
 use crate::html::microdata::{Microdata, MicrodataDates};
@@ -63,15 +63,15 @@ pub(super) struct PageReader<'a, F> {
 pub(super) struct DroppedNoscript {
     /// Its bytes.
     pub(super) length: usize,
-    /// Whether it mentions scripts: a request to turn them on does so in every language.
+    /// Whether it names JavaScript: a request to turn them on does so in every language.
     pub(super) names_scripts: bool,
 }
 
 impl DroppedNoscript {
     fn add(&mut self, text: &str) {
         let text = text.trim_ascii();
-        // What a request in more text than this says does not matter.
-        let is_short = self.length < LEAST_NOSCRIPT && text.len() < LEAST_NOSCRIPT;
+        // What a longer text names does not matter.
+        let is_short = self.length < LEAST_NAMING_SCRIPTS && text.len() < LEAST_NAMING_SCRIPTS;
         self.length += text.len();
         if is_short && !self.names_scripts {
             self.names_scripts = text.to_ascii_lowercase().contains("javascript");
